@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from engine import messages
 from engine.advice import read_advice
+from engine.drafting.earlier_texts import EarlierTexts
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, PromptTooLong, TenonError, WeightsUnreadable
 from engine.files import file_trouble
 from engine.freed_memory import give_back_memory
@@ -50,6 +51,8 @@ _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
 # Rest after which chats are written to the disk, and the time for that before a model leaves the memory
 _IDLE_S, _LAST_S = 2.0, 0.2
+# Pools of earlier replies that are kept
+_MOST_EARLIER = 8
 # Questions about files and plans, which need no turn: they are answered while a model is loaded or replies.
 _ABOUT_FILES = messages.CheckDrafts | messages.FindPairs | messages.MakePlan
 
@@ -84,6 +87,7 @@ class Engine:
         self._pings: list[messages.Ping] = []
         self._refused_beside = 0  # open replies when the first that waits could not join them
         self._model: LoadedModel | RemoteModel | None = None
+        self._earlier: dict[tuple[str, str], EarlierTexts] = {}  # by the model's digest and the pool's name
         self._bare_bytes = 0  # bytes that the process held before it loaded the model; 0 without a model
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
@@ -175,6 +179,11 @@ class Engine:
         if isinstance(command, messages.Ping):
             self._pings.append(command)
             return
+        if isinstance(command, messages.ForgetReplies):
+            for (_, pool), texts in self._earlier.items():
+                if pool == command.earlier.pool:
+                    texts.forget(command.earlier.chat)
+            return
         behind = len(self._waiting)
         if (
             isinstance(command, messages.CountTokens | messages.CheckLoaded)
@@ -187,6 +196,15 @@ class Engine:
         if behind == 0:
             self._refused_beside = 0
         self._waiting.insert(behind, command)
+
+    def _earlier_texts(self, model: LoadedModel, place: messages.EarlierReplies | None) -> EarlierTexts | None:
+        """Return the earlier replies of a model that a reply may guess from; None for none."""
+        if place is None or not model.digest:
+            return None
+        found = self._earlier[model.digest, place.pool] = self._earlier.pop((model.digest, place.pool), EarlierTexts())
+        while len(self._earlier) > _MOST_EARLIER:
+            del self._earlier[next(iter(self._earlier))]  # of the model that was used longest ago
+        return found
 
     def _answer_pings(self) -> None:
         """Answer the pings, because all commands are done."""
@@ -234,7 +252,7 @@ class Engine:
             elif isinstance(command, messages.MakePlan):
                 bare = self._bare_bytes  # set as soon as a load begins
                 held = held_bytes() - bare if bare else 0
-                opened = open_model(command.options.model)
+                opened = open_model(command.options.model, adapter=command.options.adapter)
                 plan = forecast(command.options, held)
                 self._on_event(messages.PlanMade(command.request_id, plan, read_advice(opened)))
             elif isinstance(command, messages.PredictModels):
@@ -260,7 +278,8 @@ class Engine:
                     self._on_event(messages.Notice(command.request_id, why))
                 if load_ms is not None:
                     self._on_event(messages.ModelLoaded(command.request_id, model.report))
-                reply = ReplyRun(model, command, run, load_ms, self._on_event, self._check)
+                earlier = self._earlier_texts(model, command.earlier)
+                reply = ReplyRun(model, command, run, load_ms, earlier, self._on_event, self._check)
                 yield from reply.run(alone=len(self._scheduler) == 1)
         except TenonError as error:
             self._fail(command, error)

@@ -191,7 +191,7 @@ class LoadedModel:
         self.drafts = tuple(loaded)  # drafts that were loaded with it
         self._said_without_pipeline = False
         self.sequences = KeptSequences(self._new_sequence, self.has_room)  # sequences with its texts
-        self._digest = opened.digest
+        self.digest = opened.digest  # digest of its files; empty if they have none
         streamed = self.placement.streamed_bytes > 0
         read = layer_elements(config) * config.layers + config.vocabulary_size * config.hidden_size
         step = sum(draft.read_elements for draft in drafts) / read
@@ -305,10 +305,10 @@ class LoadedModel:
 
     def chat_on_disk(self, place: KeptChat | None) -> ChatOnDisk | None:
         """Return the files of a chat for this model as it computes now; None without a place, or if it has no name."""
-        if place is None or not self._digest:
+        if place is None or not self.digest:
             return None
         facts = (version(), self.plan.weights.name, library.available(), self.target_devices)
-        return ChatOnDisk(place, self._digest, repr(facts))
+        return ChatOnDisk(place, self.digest, repr(facts))
 
     def bring_in(self, place: KeptChat | None) -> Iterator[None]:
         """Read a chat's rows and states from the disk, ahead of its next message; yield after each file."""

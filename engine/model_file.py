@@ -16,13 +16,15 @@ from engine.errors import CheckpointError, DraftMismatch, WeightsMissing
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf, find_head
 from engine.gguf.tokenizer import Vocabulary
-from engine.hub.installed import cache_folder, find_model
+from engine.hub.installed import cache_folder, find_base, find_model
+from engine.hub.repository import base_of
 from engine.messages import OWN_HEAD
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import NextNames
 from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
+from engine.weights.adapter import Adapter
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
-from engine.weights.draft_kind import HeadKind, head_kind
+from engine.weights.draft_kind import HeadKind, head_kind, is_adapter, read_adapter_config
 from engine.weights.head_checkpoint import HeadCheckpoint
 from engine.weights.watched_file import identity
 
@@ -39,18 +41,19 @@ class OpenedModel:
     A part raises `CheckpointError` if its files are missing, damaged or of a kind that Tenon cannot run.
     """
 
-    def __init__(self, reference: str, place: Path) -> None:
+    def __init__(self, reference: str, place: Path, adapter: Path | None = None) -> None:
         self.reference = reference  # the user's name for it
         self.place = place  # its folder or its GGUF file
+        self._adapter = adapter  # a LoRA adapter that is merged into it, or None
         self._identities = self._present_identities()
 
     def _present_identities(self) -> dict[str, tuple[int, ...]]:
-        folder = self.place if self.place.is_dir() else self.place.parent
-        try:
-            with os.scandir(folder) as entries:
-                return {one.name: identity(one.stat()) for one in entries if one.name.endswith(_READ)}
-        except OSError:  # whoever reads a part reports it
-            return {}
+        found: dict[str, tuple[int, ...]] = {}
+        for place in (self.place, *filter(None, (self._adapter,))):
+            with suppress(OSError), os.scandir(place if place.is_dir() else place.parent) as entries:
+                # whoever reads a part that is not there reports it
+                found |= {one.path: identity(one.stat()) for one in entries if one.name.endswith(_READ)}
+        return found
 
     @property
     def changed(self) -> bool:
@@ -60,7 +63,8 @@ class OpenedModel:
     @cached_property
     def checkpoint(self) -> Checkpoint:
         """Its weights, which must be here."""
-        return Checkpoint(self.place, self.head_kind == "mtp")
+        adapter = None if self._adapter is None else Adapter(self._adapter)
+        return Checkpoint(self.place, self.head_kind == "mtp", adapter)
 
     @cached_property
     def own_head(self) -> OpenedModel | None:
@@ -167,24 +171,37 @@ class OpenedModel:
 
 
 # Models that are in use.
-_opened: WeakValueDictionary[tuple[str, Path], OpenedModel] = WeakValueDictionary()
+_opened: WeakValueDictionary[tuple[str, Path, Path | None], OpenedModel] = WeakValueDictionary()
 
 
-def open_model(reference: str, find: Callable[[str], Path] = find_model) -> OpenedModel:
+def open_model(reference: str, find: Callable[[str], Path] = find_model, adapter: str = "") -> OpenedModel:
     """Return the model of a name: the one that is in use, or another one if its files were changed since.
 
     Args:
-        reference: The user's name for it.
+        reference: The user's name for it; one for a LoRA adapter stands for its base with the adapter merged.
         find: Function that returns the folder, with at least its config.json, or the file of a name.
+        adapter: The user's name for a LoRA adapter to merge; empty for none.
 
     Raises:
         CheckpointError: There is no such model.
     """
-    place = find(reference)
-    opened = _opened.get((reference, place))
+    place, beside = find(reference), find(adapter) if adapter else None
+    opened = _opened.get((reference, place, beside))
     if opened is None or opened.changed:
-        opened = _opened[reference, place] = OpenedModel(reference, place)
+        key = reference, place, beside
+        if beside is None and is_adapter(place):
+            place, beside = find_base(place.name, _base_name(place)), place
+        opened = _opened[key] = OpenedModel(reference, place, beside)
     return opened
+
+
+def _base_name(adapter: Path) -> str:
+    """Return the name of the model that an adapter was made for, as the adapter has it; empty if it names none."""
+    if adapter.is_dir():
+        return next(iter(base_of(read_adapter_config(adapter))), "")
+    said = read_header(adapter).metadata
+    repository = str(said.get("general.base_model.0.repo_url") or "").partition("huggingface.co/")[2]
+    return repository or str(said.get("general.base_model.0.name") or "")
 
 
 def open_draft(reference: str, target: OpenedModel, find: Callable[[str], Path] = find_model) -> OpenedModel:

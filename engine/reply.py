@@ -17,6 +17,7 @@ from engine.decoding.loop import Decoding, Hooks
 from engine.decoding.sequence import AskedRows, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import Member
+from engine.drafting.earlier_texts import EarlierTexts
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
 from engine.errors import Cancelled, InvalidOption
@@ -61,6 +62,7 @@ class ReplyRun:
         request: The conversation or raw prompt, and how to sample.
         run: Run of the request, whose planner learns from the reply.
         load_ms: Time the load took, or None if the model was in memory already.
+        earlier: Earlier replies that it may guess from, and joins; None for none.
         emit: Takes events.
         check: Raises `Cancelled` if the request is to stop.
     """
@@ -71,6 +73,7 @@ class ReplyRun:
         request: messages.Generate,
         run: Run,
         load_ms: float | None,
+        earlier: EarlierTexts | None,
         emit: Callable[[messages.Event], None],
         check: Callable[[], None],
     ) -> None:
@@ -85,6 +88,7 @@ class ReplyRun:
         self._drafting: list[FallbackDrafter] = []
         self._reading: tuple[float, int] | None = None  # when the prompt's reading began, and the tokens there then
         self._chances = model.match_chances
+        self._earlier = earlier
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
         self._sampler = settled_sampler(
@@ -152,7 +156,9 @@ class ReplyRun:
         cost = self._recalled_cost(mode.drafting_name(values))
         self._clock.plain_share = self._planner.plain_share(self._model.plan)
         self._clock.recalled_plain_s = self._plain_s(cost)
-        self._chances = self._model.match_chances.of_another_reply()
+        self._chances = self._model.match_chances.of_another_reply(self._earlier)
+        place = self._request.earlier
+        own = None if self._earlier is None or place is None else self._earlier.chat(place.chat)
         chat = self._model.chat_on_disk(self._request.kept)
         sequence = self._model.sequences.open(self._prompt, chat)
         try:
@@ -177,6 +183,8 @@ class ReplyRun:
         self._busy = self._others.busy
         self._learn()
         self._emit(messages.Finished(self._request.request_id, self._finished()))
+        if self._earlier is not None and own is not None:
+            self._earlier.add(own, [*self._prompt, *self._reply.token_ids])
 
     def _check_tokens(self) -> None:
         """Refuse ids of the request that are no tokens of the model."""

@@ -151,6 +151,7 @@ class Shelf(QObject):
         self._replies.stop(conversation_id)
         entry = self._library.hide(conversation_id, time.time())
         if entry is not None:
+            self._replies.forget(conversation_id)
             self._journal.set_deleted(conversation_id, True)
             self._deleted.append(entry)
             self.changed.emit()
@@ -163,6 +164,7 @@ class Shelf(QObject):
         if entry is None:
             return False
         self._journal.delete_messages(entry)
+        self._replies.forget(conversation_id)
         self._deleted.append(entry)
         self.messages_changed.emit(conversation_id)
         self.changed.emit()
@@ -202,6 +204,7 @@ class Shelf(QObject):
     def clear(self) -> None:
         """Forget every conversation and preset; the disk is told elsewhere."""
         self._replies.stop_all()
+        self._replies.forget_all()
         self._library.clear()
         self._presets.clear()
         self.presets_changed.emit()

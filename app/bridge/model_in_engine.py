@@ -20,6 +20,7 @@ from engine.hub.titles import title_of_model
 from engine.messages import (
     CheckLoaded,
     CountTokens,
+    EarlierReplies,
     EngineReady,
     ErrorReport,
     Event,
@@ -35,6 +36,8 @@ from engine.messages import (
     Unload,
 )
 
+#: Names of the earlier replies that lookup guesses from: those of chats, and those that programs asked for.
+OF_CHATS, OF_PROGRAMS = "chats", "programs"
 # Errors that another try does not mend, unlike a disk that is not mounted or memory that is full.
 _UNUSABLE = frozenset({
     "ConfigInvalid", "TensorMismatch", "TokenizerInvalid", "UnsupportedModel", "WeightsCorrupt", "WeightsMissing",
@@ -211,6 +214,8 @@ class ModelInEngine(QObject):
         """Ask for what another program wants, beside what the window wants."""
         if request.options.model == self._settings.model and self._in_memory is None:
             self._expect(request.options)
+        if isinstance(request, Generate) and self._settings.guess_from_replies:
+            request = replace(request, earlier=EarlierReplies(OF_PROGRAMS))
         return self._ask(request)
 
     def count(self, text: str, then: Callable[[int], None]) -> Question | None:

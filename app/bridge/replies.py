@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.engine_client import EngineClient, Question
 from app.bridge.journal import Journal
-from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.model_in_engine import OF_CHATS, OF_PROGRAMS, ModelInEngine
 from app.chat.conversation import ConversationOptions, Message, MessageState
 from app.chat.engine_options import reply_options
 from app.chat.library import Library
@@ -18,11 +18,13 @@ from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EngineStopped, TenonError
 from engine.messages import (
+    EarlierReplies,
     EngineReady,
     ErrorReport,
     Event,
     Failed,
     Finished,
+    ForgetReplies,
     Generate,
     KeptChat,
     PrefillProgress,
@@ -138,6 +140,15 @@ class Replies(QObject):
             else:
                 self._done(running)
 
+    def forget(self, conversation_id: int) -> None:
+        """Guess no more from what was said in a conversation, which is no longer there."""
+        self._client.send(ForgetReplies(_place(conversation_id)))
+
+    def forget_all(self) -> None:
+        """Guess no more from anything that was said."""
+        for pool in (OF_CHATS, OF_PROGRAMS):
+            self._client.send(ForgetReplies(EarlierReplies(pool)))
+
     def stop_all(self) -> None:
         """Stop every reply, running or queued."""
         running = (self._queue.running,) if self._queue.running is not None else ()
@@ -184,6 +195,7 @@ class Replies(QObject):
             max_tokens=options.max_tokens,
             sampling=sampling,
             kept=self.kept(ticket.conversation_id, model),
+            earlier=_place(ticket.conversation_id) if self._settings.guess_from_replies else None,
             verify=options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
             round_texts=True,  # the inspector may be opened when the reply is long done
@@ -335,3 +347,7 @@ class Replies(QObject):
 def _goes_on_in_a_loop(reply: Message) -> bool:
     """Return True if the user lets a reply go on that was stopped because it repeated itself."""
     return bool(reply.kept_characters) and reply.details is not None and reply.details.stop_reason == "loop"
+
+
+def _place(conversation_id: int) -> EarlierReplies:
+    return EarlierReplies(OF_CHATS, str(conversation_id))

@@ -305,6 +305,8 @@ class Workspace(QObject):
     def settings_applied(self) -> None:
         """Load again what the settings now ask for otherwise than it is in memory, after the running reply."""
         self.model.bring_in(lambda: self.replies.busy)
+        if not self.settings.guess_from_replies:
+            self.replies.forget_all()
         if not self.settings.readings_bytes and self._database.presence is not None:
             self._writer.run(lambda: forget_other_readings(self._data_folder, ()))
 

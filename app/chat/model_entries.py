@@ -109,6 +109,9 @@ class InstalledEntry:
     problem: str = ""  # the reason why it cannot be used; empty where nothing is known to be wrong
     context: int | None = None  # tokens of its longest text; None where that is not known
     only_continues: bool = False  # True for a base model, which continues texts and was not made for chats
+    # Loss of a copy that was made here: KL divergence in nats, tokens, and the text; and the original's name
+    loss: tuple[float, int, str] | None = None
+    made_from: str = ""
 
     @property
     def title(self) -> str:
@@ -118,6 +121,54 @@ class InstalledEntry:
     def comes_from(self, model: ListedModel) -> bool:
         """Return True if it is a copy of a model that can be fetched."""
         return model.reference == self.catalogue_name or (bool(self.repo) and self.repo in model.repos)
+
+
+#: Type of the smaller copies that the window offers.
+COPY_TYPE = "q4_k_m"
+CopyStep = Literal["", "replies", "reading", "writing", "measuring"]
+_COPIED_TYPES = ("F32", "F16", "BF16", "safetensors")
+# A copy that is hardly faster is not worth its room.
+_FASTER = 1.15
+
+
+@dataclass(frozen=True)
+class CopyStatus:
+    """State of a smaller copy that is made or waits for its turn."""
+
+    step: CopyStep = ""  # what is done just now; empty while it waits
+    share: float = 0.0  # of that step
+
+
+@dataclass(frozen=True)
+class CopyOffer:
+    """A smaller copy that could be made."""
+
+    size_bytes: int  # about how large its file will be
+    times: float | None  # how many times as fast it is predicted to be; None where the original cannot run
+    pays: bool  # True if the original is too large or too slow here
+
+
+def copy_reference(ref: str) -> str:
+    """Return the name of a model's smaller copy in predictions."""
+    return f"{ref}\n{COPY_TYPE}"
+
+
+def may_copy(entry: InstalledEntry) -> bool:
+    """Return True if a smaller copy of a model could be made, as far as its type says."""
+    usable = entry.kind == "target" and bool(entry.ref) and not (entry.problem or entry.server or entry.bundled)
+    return usable and entry.type in _COPIED_TYPES
+
+
+def copy_offer(own: Prediction | None, copy: Prediction | None) -> CopyOffer | None:
+    """Return what a smaller copy would bring by the predictions, or None if it cannot be made or runs no faster."""
+    if own is None or copy is None or copy.problem or not copy.copy_bytes or not copy.tokens_per_second:
+        return None
+    speed = own.tokens_per_second or 0.0
+    if own.problem or not speed:
+        return CopyOffer(copy.copy_bytes, None, True)
+    times = copy.tokens_per_second / speed
+    slow = own.from_disk or speed < _READING_TOKENS_PER_S
+    return CopyOffer(copy.copy_bytes, times, slow) if times >= _FASTER else None
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,7 @@ PAGES = (
         _section(
             mark("Speed"),
             Row("drafts"),
+            Row("guess_from_replies"),
             Row("threads", advanced=True, per_model=True),
             Row("verify", advanced=True, per_model=True),
         ),

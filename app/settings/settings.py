@@ -166,6 +166,15 @@ class Settings(Remembered):
         mark("Disk for what the model has read of open chats, so that they go on at once after a restart."),
         mark("Disk for open chats"),
     )
+    guess_from_replies = switch(
+        True,
+        mark(
+            "Lookup also guesses from what the model said in other chats, and from what programs asked if they have "
+            "the key: in memory alone, until the window closes or the chat is deleted. A reply that comes faster can "
+            "tell a program that others asked the same, so switch it off if several people share the key."
+        ),
+        mark("Guess from other chats"),
+    )
     verify = choice(
         "sample-and-match",
         ("sample-and-match", "typical"),

@@ -33,10 +33,12 @@ class ProgressLine:
     Args:
         label: Subject of the line.
         silent: True to say nothing.
+        steps: True if steps are counted, and not bytes.
     """
 
-    def __init__(self, label: str, silent: bool = False) -> None:
+    def __init__(self, label: str, silent: bool = False, steps: bool = False) -> None:
         self._label = label
+        self._steps = steps
         self._silent = silent
         self._terminal = sys.stderr.isatty()
         self._rate = TransferRate()
@@ -69,6 +71,8 @@ class ProgressLine:
 
     def _text(self, done_bytes: int, total_bytes: int, message: str | None) -> str:
         share = done_bytes / max(1, total_bytes)
+        if self._steps:
+            return f"{self._label}  {share:4.0%}"
         parts = [f"{self._label}  {share:4.0%}  {readable(done_bytes)} of {readable(total_bytes)}"]
         speed = self._rate.bytes_per_s()
         left_s = self._rate.seconds_left(total_bytes - done_bytes)

@@ -42,7 +42,7 @@ from engine.hub.model_folders import (
     read_folders,
 )
 from engine.hub.model_move import move_models, unfinished_move
-from engine.hub.record import record_as_json
+from engine.hub.record import loss_words, record_as_json
 from engine.hub.titles import title_of_model, type_of_model
 from engine.sentences import readable, say
 
@@ -266,6 +266,8 @@ def _described(model: InstalledModel) -> str:
     record = model.record
     label = _label(str(model.location), record.quantization or record.format)
     parts = [label, record.kind, readable(record.size_bytes)]
+    if record.loss is not None:
+        parts.append(loss_words(record.loss))
     if record.repo is not None:
         parts.append(f"from {record.repo}")
     if record.location is not None:

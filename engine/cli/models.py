@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from engine.cli.subcommand import add_json, count, named, path
+from engine.gguf.mixtures import MIXTURES
 
 
 def add_to(commands: Any) -> None:
@@ -21,6 +22,7 @@ def add_to(commands: Any) -> None:
     _add_list(actions)
     _add_get(actions)
     _add_import(actions)
+    _add_convert(actions)
     _add_remove(actions)
     _add_verify(actions)
     _add_folders(actions)
@@ -106,6 +108,34 @@ def _add_import(actions: Any) -> None:
     add_json(import_)
 
 
+def _add_convert(actions: Any) -> None:
+    convert = actions.add_parser(
+        "convert",
+        help="write a smaller copy of a model, and measure what it loses",
+        description="Write a GGUF file in another type from a model in F16, BF16 or F32, safetensors or GGUF. Columns "
+        "count by what they are multiplied with while the model reads a text. Ctrl+C stops; the same command goes on.",
+    )
+    convert.add_argument(
+        "model", metavar="FILE_OR_MODEL", type=named, help="a folder, a GGUF file or an installed name"
+    )
+    convert.add_argument(
+        "--to", metavar="TYPE", type=named, default="q4_k_m", help=f"{', '.join(MIXTURES)} (default: %(default)s)"
+    )
+    convert.add_argument(
+        "--out", metavar="FILE", type=path, help="the GGUF file to write (default: it becomes an installed model)"
+    )
+    convert.add_argument(
+        "--name", metavar="NAME", type=named, help="what to call it (default: the model's name and the type)"
+    )
+    convert.add_argument(
+        "--calibrate",
+        metavar="FILE",
+        type=path,
+        help="a text that shows what counts, and what the loss is measured on (default: the model's own replies)",
+    )
+    add_json(convert)
+
+
 def _add_remove(actions: Any) -> None:
     remove = actions.add_parser("remove", help="remove models, or unfinished downloads")
     remove.add_argument("model", metavar="MODEL", nargs="+", help="an installed model's name")
@@ -175,5 +205,9 @@ def _run(options: argparse.Namespace) -> int:
     # The hub's client library takes a while to import.
     from engine.cli import download, installed
 
+    if options.action == "convert":  # imports torch
+        from engine.cli.convert import run_convert
+
+        return run_convert(options)
     module = download if options.action in ("search", "get") else installed
     return int(getattr(module, f"run_{options.action}")(options))

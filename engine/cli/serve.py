@@ -49,6 +49,12 @@ def add_to(commands: Any) -> None:
         help="take control tokens in raw completions for what they are, and not for words, as older programs need it",
     )
     serve.add_argument(
+        "--guess-from-replies",
+        action=argparse.BooleanOptionalAction,
+        help="guess words from earlier replies too, in memory alone, so that what was said before comes faster, which "
+        "tells clients that it was; all who have the key share them (default: on with a key, off with --no-key)",
+    )
+    serve.add_argument(
         "--json", action="store_true", help="print one line of JSON once it listens: address, key and model"
     )
 
@@ -95,5 +101,6 @@ def _serve(options: argparse.Namespace) -> int:
         ready,
         progress,
         options.parse_special,
+        key is not None if options.guess_from_replies is None else options.guess_from_replies,
     )
     return 0

@@ -106,6 +106,13 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
         "repeated, for drafts that vote",
     )
     parser.add_argument(
+        "--adapter",
+        metavar="REF",
+        type=named,
+        help="a LoRA adapter, in PEFT's folder or a GGUF file, that is merged as the model loads; without --model into "
+        "the model that it names",
+    )
+    parser.add_argument(
         "--weights",
         default="auto",
         help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
@@ -156,8 +163,10 @@ def tell(options: argparse.Namespace, text: str) -> None:
 
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     """Return the load options of a command line with options of `add_load_options`; ``others`` are further fields."""
+    names_model = options.model != DEFAULT_MODEL or not options.adapter
     wanted = LoadOptions(
-        model=options.model,
+        model=options.model if names_model else options.adapter,
+        adapter=(options.adapter or "") if names_model else "",
         drafts=tuple(options.drafts),
         weights=options.weights,
         kv_cache=options.kv_cache,
@@ -185,7 +194,7 @@ def _own_head(name: str, wanted: LoadOptions) -> tuple[str, ...]:
     from engine.model_file import open_model  # imports torch, which takes a while
 
     with suppress(WeightsMissing):  # a model may be planned before its download
-        return () if open_model(wanted.model).own_head is None else (OWN_HEAD,)
+        return () if open_model(wanted.model, adapter=wanted.adapter).own_head is None else (OWN_HEAD,)
     return ()
 
 

@@ -59,8 +59,11 @@ class Curve:
         self._fixed, self._kept = fixed, kept
         # What one row is expected to take where it is a fixed part, and what it takes of that.
         self._first, self._level = expected(1) if fixed else 0.0, 1.0
-        # rows of each measurement and its factor, by the power of two
-        self._measured: dict[int, deque[tuple[int, float]]] = {}
+        # rows of each measurement, its seconds and the level then, by the power of two
+        self._measured: dict[int, deque[list[float]]] = {}
+        # those after which one row was measured less than twice: only then is it known whether the level had risen
+        self._since: deque[list[float]] = deque(maxlen=kept)
+        self._next_s: float | None = None
         self._rows: list[float] = []
         self._factors: list[float] = []
         self._shares: dict[float, float] = {}  # seconds by rows, of a level of 1
@@ -74,7 +77,8 @@ class Curve:
 
     def add(self, rows: int, seconds: float) -> None:
         """Add a measurement; no forward takes longer than its rows one by one, unless something came in between."""
-        self._add(rows, min(seconds, rows * self.seconds(1)) if rows > 1 and self.measured(1) else seconds)
+        bounded = rows > 1 and not self._fixed and self.measured(1)
+        self._add(rows, min(seconds, rows * self.seconds(1)) if bounded else seconds)
         if rows > 1 or not self._fixed:
             self._fit()
 
@@ -110,13 +114,30 @@ class Curve:
         bucket = _bucket(rows)
         measured = self._measured.setdefault(bucket, deque(maxlen=self._kept))
         self.widest = max(self.widest, bucket)
-        if self._fixed and rows > 1:
-            further = max(seconds / self._level - self._first, 0.0)
-            measured.append((rows, further / (self._expected(rows) - self._first)))
+        one = [rows, seconds, self._level]
+        measured.append(one)
+        if not self._fixed:
             return
-        measured.append((rows, seconds / self._expected(rows)))
-        if self._fixed:
-            self._level = _unhindered(sorted([factor for _, factor in measured]))
+        if rows > 1:
+            self._since.append(one)
+            return
+        self._level = _unhindered(sorted(self._factor(*one) for one in measured))
+        if self._next_s is None:
+            self._next_s = seconds
+            return
+        # Other programs that slow both forwards down slowed down the wider ones before them too.
+        for one in self._since:
+            one[2] = max(one[2], min(seconds, self._next_s) / self._first)
+        self._since.clear()
+        self._next_s = None
+        self._fit()
+
+    def _factor(self, rows: float, seconds: float, level: float) -> float:
+        """Return what a measurement took of the expected seconds."""
+        if not self._fixed or rows == 1:
+            return seconds / self._expected(rows)
+        further = min(seconds / level, rows * self._first) - self._first
+        return max(further, 0.0) / (self._expected(rows) - self._first)
 
     def _fit(self, trusted: bool = False) -> None:
         """Find each power's factor: a lower median to which the next narrower one's counts as one measurement."""
@@ -125,7 +146,7 @@ class Curve:
         for bucket, measured in sorted(self._measured.items()):
             if self._fixed and bucket == 1:
                 continue
-            factors = sorted([factor for _, factor in measured])
+            factors = sorted(self._factor(*one) for one in measured)
             # A good first measurement suffices; a bad one may have been a hiccup.
             self.sure = bucket if len(factors) > 1 or factors[0] <= _GOOD else self.sure
             if bucket == 1:
@@ -133,7 +154,7 @@ class Curve:
             else:
                 factor = statistics.median_low(factors if trusted else factors + before)
             before = [factor]
-            self._rows.append(sum([rows for rows, _ in measured]) / len(measured))
+            self._rows.append(sum(rows for rows, *_ in measured) / len(measured))
             self._factors.append(factor)
 
 

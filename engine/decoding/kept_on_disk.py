@@ -1,10 +1,10 @@
 """A chat on the disk, as the model has read it: after a restart its next prompt goes on from there.
 
 A chat has a folder of its own, with a file for each `_ROWS` tokens (the tokens and what the cache holds of them) and
-for each kept state. A file's head names what its content depends on: the model's files, formats, the version, and all
-tokens before. So a chat that grows has its last rows written again and no others, and what is cut, changed or of
-another text is found out and is not used. The engine never makes a chat's folder: a chat whose folder is gone was
-erased, and nothing of it is written any more.
+for each kept state, more of them than memory has. A file's head names what its content depends on: the model's files,
+formats, the version, and all tokens before. So a chat that grows has its last rows written again and no others, and
+what is cut, changed or of another text is found out and is not used. The engine never makes a chat's folder: a chat
+whose folder is gone was erased, and nothing of it is written any more.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ from torch import Tensor
 from engine.decoding.sequence import TokenSequence
 from engine.messages import KeptChat
 from engine.model.kv_cache import KVCache, shared_tokens
+from engine.model.text_states import CHUNK, useful
 from engine.sentences import say
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, check_section, write_packed_file
 
 _ROWS = 512
+# Most states of a chat, and the share of the bound of all chats that they may take
+_MOST_STATES, _STATES_SHARE = 64, 8
 # What is left free of a disk, for the chats themselves and for other programs
 _SPARE_BYTES = 1 << 30
 # Most bytes of a file beside its tensors: the index, and the way to the next page of each
@@ -74,9 +77,15 @@ class ChatOnDisk:
         """
         wanted = array("i", prompt[:-1])  # the last token's logits are needed
         with suppress(OSError, PackedFileUnusable, MemoryError, RuntimeError):
-            if not self.in_memory and self.folder.is_dir():
+            if self.folder.is_dir() and not (self.in_memory and self._has_all(sequence, wanted)):
                 yield from self._read(sequence, sequence.cut(prompt), wanted)
         self.in_memory = True
+
+    @staticmethod
+    def _has_all(sequence: TokenSequence, wanted: array[int]) -> bool:
+        """Return True if a text goes on from where a prompt parts from it, or from a state just before that."""
+        shared, states = shared_tokens(sequence.token_ids, wanted), sequence.cache.states
+        return states is None or shared - states.reach(shared) < CHUNK
 
     def _read(self, sequence: TokenSequence, cache: KVCache, wanted: array[int]) -> Iterator[None]:
         start, source = len(sequence.token_ids), self
@@ -185,18 +194,19 @@ class ChatOnDisk:
         """Read states between two numbers of tokens; return where the last of them stands, or the first number."""
         assert cache.states is not None
         last = start
-        positions = (int(path.stem) for path in self.folder.glob("*.state") if path.stem.isdecimal())
-        for position in sorted(at for at in positions if start < at <= found):
+        for position in useful((at for at in self._states() if start < at <= found), cache.states.most):
             with suppress(PackedFileUnusable):
-                file = self._open(f"{position}.state", cache, wanted[:position])
+                file = self._open(_state_name(position), cache, wanted[:position])
                 cache.states.put(position, partial(_fill, file))
                 last = position
         return last
 
     def _write(self, sequence: TokenSequence, check: Callable[[], None]) -> None:
         tokens, cache = array("i", sequence.token_ids), sequence.cache
-        files = _files(cache, min(len(tokens), cache.length))
-        wanted = {file.name for file in files}
+        length = min(len(tokens), cache.length)
+        states = self._wanted_states(cache, tokens[:length])
+        files = _files(cache, length, states)
+        wanted = {*(file.name for file in files), *map(_state_name, states)}
         for path in self.folder.iterdir():
             if path.name not in wanted:
                 path.unlink()
@@ -222,6 +232,27 @@ class ChatOnDisk:
                 synced=False,  # what a power cut takes is read again
             )
 
+    def _states(self) -> list[int]:
+        """Return the tokens before each state of the folder."""
+        return [int(path.stem) for path in self.folder.glob("*.state") if path.stem.isdecimal()]
+
+    def _wanted_states(self, cache: KVCache, tokens: array[int]) -> list[int]:
+        """Return where the states stand that the chat is to have: those in memory, and earlier ones of its text.
+
+        Memory has few of them, so that a message that is edited, or a chat that branches off, would read far back.
+        """
+        if cache.states is None:
+            return []
+        in_memory = cache.states.kept()
+        found = set(in_memory)
+        for position in self._states():
+            with suppress(PackedFileUnusable):
+                if position <= len(tokens):
+                    self._open(_state_name(position), cache, tokens[:position])
+                    found.add(position)
+        size = max((sum(part.nbytes for part in parts) for parts in in_memory.values()), default=1)
+        return useful(found, max(cache.states.most, min(self._most_bytes // _STATES_SHARE // size, _MOST_STATES)))
+
     def _make_room(self, size_bytes: int) -> bool:
         """Delete what was used longest ago of other chats until a file has room within the bound; return if it has.
 
@@ -243,12 +274,16 @@ class ChatOnDisk:
         return sum(sizes.values()) + size_bytes <= self._most_bytes
 
 
-def _files(cache: KVCache, length: int) -> list[_File]:
-    """Return the files of a text, in the order in which they are of use."""
+def _state_name(position: int) -> str:
+    return f"{position}.state"
+
+
+def _files(cache: KVCache, length: int, wanted: Sequence[int]) -> list[_File]:
+    """Return the files of a text and of its wanted states in memory, in the order in which they are of use."""
     pieces = [(first, min(first + _ROWS, length)) for first in range(0, length, _ROWS)]
     files = [_File(f"{first}.rows", first, end, cache.rows(first, end)) for first, end in pieces]
     states = {} if cache.states is None else cache.states.kept()
-    files += [_File(f"{at}.state", at, at, parts) for at, parts in states.items()]
+    files += [_File(_state_name(at), at, at, parts) for at, parts in states.items() if at in wanted]
     return sorted(files, key=lambda file: file.end)
 
 

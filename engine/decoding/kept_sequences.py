@@ -70,6 +70,8 @@ class KeptSequences:
             del self._kept[0]
         if shared(nearest) > shared(best):
             best.take_rows(nearest, prompt)
+            if chat is not None:
+                chat.in_memory = False  # the disk may have later states of the text that these rows are from
         return best
 
     def bring_in(self, chat: ChatOnDisk) -> Iterator[None]:
@@ -112,10 +114,10 @@ class KeptSequences:
 
     def close(self, sequence: TokenSequence) -> None:
         """Keep a sequence whose reply has ended; drop the oldest ones if there are too many or memory is short."""
-        self._in_use.remove(sequence)
-        self._kept.append(sequence)
         if (chat := self._on_disk.get(sequence)) is not None and chat.in_memory:
             chat.written = False
+        self._kept.append(sequence)
+        self._in_use.remove(sequence)
         while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0, 0)):
             del self._kept[0]
 

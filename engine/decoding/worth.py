@@ -141,6 +141,9 @@ class Worth(Schedule):
         self._refused = 0
         # of drafts that are known to take no time, and of all others
         self._gained_s = {True: 0.0, False: 0.0}
+        # Of a draft that the ledger kept from being verified: its first token, the tokens that are expected if that one
+        # comes true, and the cost of its rows in tokens
+        self._kept_back: tuple[int, float, float] | None = None
         self._steps = 0
         self._since_draft = _LAGS_AFTER
         self._first_draft = True
@@ -172,21 +175,24 @@ class Worth(Schedule):
         cost = self._cost
         if not draft.tokens or self._ranks is not None or (cost.flat and not cost.measured):
             return draft
-        if not cost.measured or self._measures_plain() or self._overdrawn(free=True):
+        if not cost.measured or self._measures_plain():
             return _NOTHING
         plain_s, tokens_per_s, probes = cost.forward_s(0), self._tokens_per_s(), draft.probes.nodes
-        expected, best_gain, best = 0.0, _LEAST_GAIN, 0
+        expected, best_gain, best, best_cost = 0.0, _LEAST_GAIN, 0, 0.0
         most = len(draft) if cost.flat else cost.nodes_to_try
         for count, score in enumerate(draft.scores[:most], 1):
             expected += exp(score)
             rows = count if not probes else count + sum(node < count for node in probes)
-            gain = expected - (cost.forward_s(rows) - plain_s) * tokens_per_s
-            if gain > best_gain:
-                best_gain, best = gain, count
+            rows_cost = (cost.forward_s(rows) - plain_s) * tokens_per_s
+            if expected - rows_cost > best_gain:
+                best_gain, best, best_cost = expected - rows_cost, count, rows_cost
         self._refused = 0 if best else self._refused + 1
         if self._refused >= _REFRESH_AFTER << cost.doubts:
             self._refused = 0
             cost.doubt()
+        if best and self._overdrawn(free=True):
+            self._kept_back = draft.tokens[0], (best_gain + best_cost) / exp(draft.scores[0]), best_cost
+            return _NOTHING
         return draft.first(best)
 
     def shape_beside(self, tokens_per_s: float, row_s: float) -> DraftShape:
@@ -237,6 +243,10 @@ class Worth(Schedule):
             self._gained_s[self._ranks is None and not draft_s] -= lost_s
             if record.tokens:
                 self._trying, self._try_s = False, max(lost_s, 0.0)
+        if self._kept_back:  # the token that came tells what the draft would have gained
+            token, held, rows_cost = self._kept_back
+            self._kept_back = None
+            self._gained_s[True] += (held * (record.emitted[:1] == (token,)) - rows_cost) * plain_s
         self._lately_s = _MEMORY * self._lately_s + seconds
         self._lately_tokens = _MEMORY * self._lately_tokens + tokens
 

@@ -79,7 +79,7 @@ class LookedUpTree(Drafter):
         most = int(_SHARE * shape.rows)
         while most and self._rows(most) > _SHARE * shape.rows:
             most -= 1
-        match = self._lookup.propose(DraftShape(most))
+        match = self._lookup.after((), most)
         return match.first(sum(exp(score) >= _LIKELY for score in match.scores))
 
     def _rows(self, nodes: int) -> int:

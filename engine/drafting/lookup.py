@@ -1,29 +1,36 @@
-"""Prompt lookup: the text often repeats itself, so its own past is a free draft.
+"""Lookup: texts often repeat themselves and each other, so what was said before is a free draft.
 
-The last tokens are looked up in everything before them (prompt and reply); what followed there is proposed. Source:
-Saxena, "Prompt Lookup Decoding" (2023), and the n-gram tables of LLMA (Yang et al. 2023). How far a match reaches back
-tells how likely it goes on, as in the match models of text compressors (Mahoney, "Adaptive Weighing of Context Models
-for Lossless Data Compression", 2005): each node has its chance, learned without drafting it, and a schedule takes those
-that pay.
+The last tokens are looked up in everything before them (prompt and reply) and in other texts of the same model; what
+followed there is proposed. Source: Saxena, "Prompt Lookup Decoding" (2023); the other texts, and trees of what
+followed by how often it did, are those of SuffixDecoding (Oliaro et al. 2024, arXiv 2411.04975). How far a match
+reaches back tells how likely it goes on, as in the match models of text compressors (Mahoney, "Adaptive Weighing of
+Context Models for Lossless Data Compression", 2005): each node has its chance, learned without drafting it, and a
+schedule takes those that pay.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from math import log
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import exp, log, log1p
 
 from torch import Tensor
 
 from engine.drafting.chances import Chances, Matched
 from engine.drafting.drafter import Drafter
-from engine.model.token_tree import Draft, DraftShape
+from engine.drafting.earlier_texts import EarlierTexts, Texts
+from engine.model.token_tree import ROOT, Draft, DraftShape
 
 #: The shortest match of each class; the last holds all that are longer.
 CLASSES = (2, 3, 4, 5, 7, 10, 16, 32)
+#: Kinds of matches, by the shortest of their class; in other texts than the reply's own it is negative.
+MATCHES = (*CLASSES, *(-shortest for shortest in CLASSES))
 # The chances before anything was seen, as chats, quotations and edits of a small model have them
 # (tests/benchmarks/lookup.py), and the number of observations they count for.
-_BUILT_IN = (0.4, 0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.98)
+_BUILT_IN = (0.4, 0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.98, 0.2, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 0.98)
 _BUILT_IN_WEIGHT = 20.0
 # Matches that all earlier replies together count for in a reply, and the rate at which a reply forgets its own.
 _EARLIER = 6.0
@@ -32,15 +39,12 @@ _MEMORY = 0.97
 _KEPT = 0.9
 # Standard errors below the mean: nodes that pay only if the estimate is lucky are not drafted.
 _CAREFUL = 0.5
-# Matches are found by their last four tokens if there are any, else by two. A single token says too little.
-_KEYS = (4, 2)
-SHORTEST_MATCH = _KEYS[-1]
-# A longer match decides nothing more.
-LONGEST_MATCH = 32
-# Places remembered for one n-gram: the latest ones.
-_PLACES = 4
+# Tokens that a tree may have behind one node.
+_BRANCHES = 3
 # Nodes less likely than this (its logarithm) are not worth a row even if rows cost next to nothing.
 _UNLIKELY = -4.0
+# Most that the first token behind a node leaves nothing of to the others
+_SUREST = 0.99
 _NOTHING = Draft()
 
 
@@ -53,16 +57,18 @@ class MatchChances:
 
     Args:
         earlier: Value of `earlier` from another session.
+        others: Other texts in which matches are found, or None.
     """
 
-    def __init__(self, earlier: Mapping[int, Matched] | None = None) -> None:
-        # Observations of the replies before this one, by the shortest match of each class
-        self.earlier = {shortest: Matched() for shortest in CLASSES} | dict(earlier or {})
+    def __init__(self, earlier: Mapping[int, Matched] | None = None, others: EarlierTexts | None = None) -> None:
+        # Observations of the replies before this one, by kind
+        self.earlier = {kind: Matched() for kind in MATCHES} | dict(earlier or {})
+        self.others = others  # other texts in which matches are found, or None
         self.begin()
 
-    def of_another_reply(self) -> MatchChances:
+    def of_another_reply(self, others: EarlierTexts | None = None) -> MatchChances:
         """Return chances for a reply that may run beside others: it learns alone, and what it keeps counts for all."""
-        found = MatchChances()
+        found = MatchChances(others=others)
         found.earlier = self.earlier
         found.begin()
         return found
@@ -71,11 +77,11 @@ class MatchChances:
         """Begin a reply: what the reply before has shown is dropped, unless it was kept."""
         self._means = [
             (_BUILT_IN_WEIGHT * built_in + known.held) / (_BUILT_IN_WEIGHT + known.seen)
-            for built_in, known in zip(_BUILT_IN, map(self.earlier.__getitem__, CLASSES), strict=True)
+            for built_in, known in zip(_BUILT_IN, map(self.earlier.__getitem__, MATCHES), strict=True)
         ]
         self._own = Chances(_EARLIER, _MEMORY, _CAREFUL)
-        self._all = [Matched() for _ in CLASSES]
-        self._logs = list(map(self._log, range(len(CLASSES))))
+        self._all = [Matched() for _ in MATCHES]
+        self._logs = list(map(self._log, range(len(MATCHES))))
 
     @property
     def known(self) -> bool:
@@ -84,21 +90,21 @@ class MatchChances:
 
     def keep(self) -> None:
         """Count the reply among the earlier ones from now on."""
-        for shortest, seen in zip(CLASSES, self._all, strict=True):
+        for kind, seen in zip(MATCHES, self._all, strict=True):
             if seen.seen:
-                before = self.earlier[shortest]
-                seen = Matched(_KEPT * before.seen + seen.seen, _KEPT * before.held + seen.held)
-                self.earlier[shortest] = seen
+                before = self.earlier[kind]
+                self.earlier[kind] = Matched(_KEPT * before.seen + seen.seen, _KEPT * before.held + seen.held)
         self.begin()
 
-    def learn(self, length: int, held: bool) -> None:
+    def learn(self, length: int, held: bool, elsewhere: bool = False) -> None:
         """Learn from the token that came after a match.
 
         Args:
             length: Length of the match in tokens, at least 2.
             held: True if the token was the one that had followed before.
+            elsewhere: True if it is a match in another text.
         """
-        at = class_of(length)
+        at = class_of(length) + elsewhere * len(CLASSES)
         self._own.learn(at, held)
         self._all[at].add(held)
         self._logs[at] = self._log(at)
@@ -106,9 +112,9 @@ class MatchChances:
     def _log(self, at: int) -> float:
         return log(max(self._own.chance(at, self._means[at]), 1e-3))
 
-    def log_chance(self, length: int) -> float:
+    def log_chance(self, length: int, elsewhere: bool = False) -> float:
         """Return the logarithm of the chance that a match of this length goes on as before."""
-        return self._logs[class_of(length)]
+        return self._logs[class_of(length) + elsewhere * len(CLASSES)]
 
 
 def class_of(length: int) -> int:
@@ -116,92 +122,152 @@ def class_of(length: int) -> int:
     return bisect_right(CLASSES, length) - 1
 
 
-class PromptLookup(Drafter):
-    """Drafts the continuation of the longest suffix that occurred before, each node with the log of its chance.
+@dataclass(frozen=True)
+class _Match:
+    """Places of one or more texts that the end of the text equals."""
 
-    An index from n-gram to the places where it ended is extended as tokens arrive, so that a proposal costs a few
-    dictionary look-ups whatever the length of the context. Each token that comes is compared with the one that
-    would have been proposed, whether it was drafted or not.
+    length: int  # tokens
+    places: Sequence[int]  # places after it, the latest first
+    elsewhere: bool  # True for places in other texts
+
+
+@dataclass(frozen=True)
+class _Way:
+    """What followed a match at some of its places."""
+
+    tokens: Sequence[int]
+    length: int  # of the match
+    elsewhere: bool
+    places: int  # places that go on so
+
+
+class PromptLookup(Drafter):
+    """Drafts what followed the longest suffixes that occurred before, each node with the log of its chance.
+
+    Places are sorted by what stands before them, so that a proposal costs a few comparisons whatever the length of the
+    context. Each token that comes is compared with the one that would have been proposed, whether it was drafted or
+    not.
 
     Args:
-        chances: Chances of matches in earlier replies of the model; they learn from this one.
+        chances: Chances of matches in earlier replies of the model, which learn from this one, and its other texts.
     """
 
     gives_chances = True
 
     def __init__(self, chances: MatchChances | None = None) -> None:
         self._chances = MatchChances() if chances is None else chances
-        self._tokens: list[int] = []
-        self._places: dict[tuple[int, ...], list[int]] = {}
-        # Length of the match and the place after it; None if there is no match.
-        self._match: tuple[int, int] | None = None
+        self._others = self._chances.others
+        self._text = Texts()
+        self._matches: tuple[_Match, ...] = ()
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Index a new prompt; no rows are needed."""
-        self._tokens = []
-        self._places = {}
+        self._text = Texts()
         self._chances.begin()
-        for token in prompt:
-            self._append(token)
-        self._match = self._longest()
+        self._text.extend(prompt)
+        self._matches = self._longest()
         return len(prompt)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None = None, probes: Tensor | None = None) -> None:
         """Learn from the tokens what matches are worth, and append them."""
         for token in tokens:
-            if self._match is not None:
-                length, place = self._match
-                self._chances.learn(length, self._tokens[place] == token)
-            self._append(token)
-            self._match = self._longest()
+            for match in self._matches:
+                source = self._others if match.elsewhere else self._text
+                assert source is not None
+                after = Counter(source.tokens[place] for place in match.places)
+                held = after.most_common(1)[0][0] == token
+                self._chances.learn(match.length, held, match.elsewhere)
+                if held and match.elsewhere and self._others is not None:
+                    self._others.use(match.places[0])
+            self._text.append(token)
+            self._matches = self._longest()
 
     def propose(self, shape: DraftShape) -> Draft:
-        """Draft the continuation of the longest match (the latest of equally long ones) as far as that is likely."""
-        return self.after((), shape.rows) if shape.rows > 0 and self._match is not None else _NOTHING
+        """Draft a tree of what followed the longest matches, as far as that is likely, the likeliest nodes first."""
+        return self._draft((), self._matches, shape.rows, _BRANCHES)
 
     def after(self, guesses: Sequence[int], most: int) -> Draft:
         """Draft at most ``most`` tokens behind the text and some guesses; scores assume that the guesses hold."""
-        match = self._longest(guesses) if guesses else self._match
-        if match is None or most < 1:
-            return _NOTHING
-        length, place = match
+        return self._draft(guesses, self._longest(guesses) if guesses else self._matches, most, 1)
+
+    def _draft(self, guesses: Sequence[int], matches: Sequence[_Match], most: int, branches: int) -> Draft:
+        tokens: list[int] = []
+        parents: list[int] = []
         scores: list[float] = []
-        score = self._chances.log_chance(length)
-        while score >= _UNLIKELY and len(scores) < most:
+        offers: list[tuple[float, int, int, int, int, Sequence[_Way]]] = []
+        ways: Sequence[_Way] = [way for match in matches for way in self._ways(match, guesses, most)]
+        node, depth, score, number = ROOT, 0, 0.0, 0
+        while len(tokens) < most:
+            for token, own, others in self._following(ways, depth)[:branches]:
+                if score + own >= _UNLIKELY:
+                    number += 1  # of equal scores the earlier offer is first
+                    heappush(offers, (-score - own, number, token, node, depth + 1, others))
+            if not offers:
+                break
+            cost, _, token, parent, depth, ways = heappop(offers)
+            node, score = len(tokens), -cost
+            tokens.append(token)
+            parents.append(parent)
             scores.append(score)
-            score += self._chances.log_chance(length + len(scores))
-        tokens = self._continuation(place, guesses, len(scores))
-        return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(scores))
+        return Draft(tuple(tokens), tuple(parents), tuple(scores)) if tokens else _NOTHING
 
-    def _append(self, token: int) -> None:
-        # An n-gram is indexed when the token after it is known, so a suffix never finds itself.
-        end = len(self._tokens)
-        for length in _KEYS:
-            if length <= end:
-                places = self._places.setdefault(tuple(self._tokens[end - length :]), [])
-                places.append(end)
-                if len(places) > _PLACES:
-                    del places[0]
-        self._tokens.append(token)
+    def _following(self, ways: Sequence[_Way], depth: int) -> list[tuple[int, float, Sequence[_Way]]]:
+        """Return the tokens at a depth of some ways, the likeliest first, with the log of their chances and their ways.
 
-    def _longest(self, guesses: Sequence[int] = ()) -> tuple[int, int] | None:
-        """Return the length and place of the longest match, the latest of equally long ones."""
-        end = (*self._tokens[-LONGEST_MATCH:], *guesses)[-LONGEST_MATCH:]
-        places = {place for key in _KEYS for place in self._places.get(end[-key:], ())}
-        return max(((self._length(place, end), place) for place in places), default=None)
+        A token has its match's chance, or its share of that if the match went on otherwise as well; a second token
+        has what the first leaves to it.
+        """
+        log_chance = self._chances.log_chance
+        if len(ways) == 1:
+            way = ways[0]
+            on = depth < len(way.tokens)
+            return [(way.tokens[depth], log_chance(way.length + depth, way.elsewhere), ways)] if on else []
+        following: dict[int, list[_Way]] = {}
+        places = Counter[bool]()
+        for way in ways:
+            if depth < len(way.tokens):
+                following.setdefault(way.tokens[depth], []).append(way)
+                places[way.elsewhere] += way.places
+        found = []
+        for token, own in following.items():
+            share = Counter[bool]()
+            for way in own:
+                share[way.elsewhere] += way.places
+            chance = max(
+                log_chance(way.length + depth, way.elsewhere) + log(share[way.elsewhere] / places[way.elsewhere])
+                for way in own
+            )
+            found.append((token, chance, own))
+        found.sort(key=lambda one: -one[1])
+        left = 0.0
+        for at, (token, chance, own) in enumerate(found):
+            found[at] = token, chance + left, own
+            left += log1p(-min(exp(chance), _SUREST))
+        return found
 
-    def _length(self, place: int, end: tuple[int, ...]) -> int:
-        """Return how many tokens before a place of the text equal the last ones of ``end``."""
-        tokens, count = self._tokens, len(end)
-        most, length = min(place, count), SHORTEST_MATCH
-        while length < most and tokens[place - length - 1] == end[count - length - 1]:
-            length += 1
-        return length
+    def _ways(self, match: _Match, guesses: Sequence[int], most: int) -> Iterator[_Way]:
+        if match.elsewhere:
+            assert self._others is not None
+            found = (self._others.after(place, most) for place in match.places)
+        else:
+            found = (self._continuation(place, guesses, most) for place in match.places)
+        for tokens, places in Counter(map(tuple, found)).items():
+            yield _Way(tokens, match.length, match.elsewhere, places)
+
+    def _longest(self, guesses: Sequence[int] = ()) -> tuple[_Match, ...]:
+        """Return the longest matches in the text, and in other ones."""
+        end, found = self._text.end(guesses), []
+        for source in (self._text, self._others):
+            if source is not None:
+                length, places = source.find(end)
+                if places:
+                    found.append(_Match(length, places, source is not self._text))
+        return tuple(found)
 
     def _continuation(self, start: int, guesses: Sequence[int], length: int) -> list[int]:
         """Return ``length`` tokens from ``start`` on; beyond the text and the guesses they repeat from there."""
-        found = [*self._tokens[start : start + length], *guesses][:length]
-        period = len(self._tokens) + len(guesses) - start
+        found = [*self._text.tokens[start : start + length], *guesses][:length]
+        period = len(self._text) + len(guesses) - start
         while len(found) < length:
             found.append(found[len(found) - period])
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -56,6 +57,11 @@ def _values(file: GgufValues) -> dict[str, Any]:
     }
 
 
+def _written(values: Mapping[str, Any]) -> dict[str, Any]:
+    weight = values["rope_parameters"].get("mscale_all_dim")
+    return {"rope.scaling.yarn_log_multiplier": 0.1 * weight} if weight else {}
+
+
 LINE = Line(
     families={
         "DeepseekV2ForCausalLM": replace(
@@ -93,7 +99,9 @@ LINE = Line(
             "DeepseekV3ForCausalLM",
             "deepseek_v3",
             ("glm4moelite",),
+            ("deepseek_v2", "glm4_moe_lite"),
             _values,
+            _written,
             read=("rope.scaling.yarn_log_multiplier",),
             splitting="deepseek-v3",
         )

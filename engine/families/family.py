@@ -15,8 +15,6 @@ from engine.families.gguf_values import GgufValues
 
 #: Modules of a gated network: gate, up, down.
 NETWORK = ("gate_proj", "up_proj", "down_proj")
-#: End of the names of MXFP4's scales.
-SCALES = ".scales"
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,6 @@ class Stack:
     names: tuple[str, ...]  # names of the tensors that an expert's rows become, with its number in braces
     transposed: bool = False  # True if an expert has columns one after the other
     interleaved: bool = False  # True if its rows are those of two matrices by turns
-    blocks: bool = False  # True if its rows are blocks of MXFP4 without their scales, in two dimensions
     flat: bool = False  # True if it is one vector, whatever its dimensions
     single: bool = False  # True if it is of one network, and has no dimension for experts
     # Rows of each of ``names``, if a head has so many of each and the heads lie one after the other in two
@@ -125,7 +122,6 @@ class Family:
     plain_final_norm: bool = False
     # True if files may have layers after the last one that guess further tokens (`NextNames`)
     extra_layers: bool = False
-    published_in_blocks: bool = False  # True if its makers publish it in MXFP4
 
     def named(self, module: str) -> str:
         """Return the family's name of a module."""
@@ -157,8 +153,11 @@ class GgufForm:
     architecture: str  # ``architectures[0]`` of its config.json
     model_type: str  # ``model_type`` of its config.json
     other_names: tuple[str, ...] = ()  # Ollama's names of the architecture
+    other_types: tuple[str, ...] = ()  # further values of ``model_type`` whose files have this architecture
     # Returns the values of config.json that only this family has, or has from other keys
     values: Callable[[GgufValues], dict[str, Any]] | None = None
+    # Returns the metadata that only this family has, from the values of config.json; None leaves a usual key out
+    written: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     read: tuple[str, ...] = ()  # keys that ``values`` reads, and other families have neutral values for
     interleaved: bool = False  # True if the rows of q and k are interleaved
     # Modules of a layer: Hugging Face's name by llama.cpp's

@@ -63,10 +63,11 @@ _GEMMA4 = Family(
 _GEMMA4_MULTIMODAL = replace(
     _GEMMA4,
     name=mark("Gemma 4 (text part)"),
-    tensor_prefixes=("model.language_model.",),
+    tensor_prefixes=("model.language_model.", "language_model.model."),
     text_config="text_config",
     text_types=("gemma4_text",),
     ignored_prefixes=(
+        *("vision_tower.", "embed_vision.", "vision_embedder.", "audio_tower.", "embed_audio."),
         *("model.vision_tower.", "model.embed_vision.", "model.vision_embedder."),
         *("model.audio_tower.", "model.embed_audio."),
     ),
@@ -134,6 +135,31 @@ def _values2(file: GgufValues) -> dict[str, Any]:
     elif file.layers == _SCALED_BY_WIDTH[file.prefix]:
         scalar = file.hidden // file.heads
     return {"query_pre_attn_scalar": scalar, **file.soft_caps("attn", "final"), **file.windows()}
+
+
+def _written2(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"attention.scale": float(values["query_pre_attn_scalar"]) ** -0.5}
+
+
+def _written3(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {**_written2(values), **_written_rope(values)}
+
+
+def _written4(values: Mapping[str, Any]) -> dict[str, Any]:
+    whole, sliding = int(values["global_head_dim"]), int(values["head_dim"])
+    return {
+        **{f"attention.{part}_length": whole for part in ("key", "value")},
+        **{f"attention.{part}_length_swa": sliding for part in ("key", "value")},
+        "attention.shared_kv_layers": int(values["num_kv_shared_layers"]),
+        "embedding_length_per_layer_input": int(values["hidden_size_per_layer_input"]),
+        "rope.dimension_count": whole,
+        "rope.dimension_count_swa": sliding,
+        **_written_rope(values),
+    }
+
+
+def _written_rope(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"rope.freq_base_swa": float(values["rope_parameters"]["sliding_attention"]["rope_theta"])}
 
 
 def _values3(file: GgufValues) -> dict[str, Any]:
@@ -239,16 +265,18 @@ LINE = Line(
         ),
     },
     gguf={
-        "gemma2": GgufForm("Gemma2ForCausalLM", "gemma2", values=_values2, space_prefix=False),
-        "gemma3": GgufForm("Gemma3ForCausalLM", "gemma3_text", values=_values3, space_prefix=False),
+        "gemma2": GgufForm("Gemma2ForCausalLM", "gemma2", values=_values2, written=_written2, space_prefix=False),
+        "gemma3": GgufForm("Gemma3ForCausalLM", "gemma3_text", values=_values3, written=_written3, space_prefix=False),
         "gemma4": GgufForm(
             "Gemma4ForCausalLM",
             "gemma4_text",
+            other_types=("gemma4_unified_text",),
             values=_values4,
+            written=_written4,
             layer={
-                "attn_post_norm": "post_attention_layernorm",
-                "ffn_pre_norm": "pre_feedforward_layernorm",
-                "ffn_post_norm": "post_feedforward_layernorm",
+                **dict.fromkeys(("post_attention_norm", "attn_post_norm"), "post_attention_layernorm"),
+                **dict.fromkeys(("ffn_norm", "ffn_pre_norm"), "pre_feedforward_layernorm"),
+                **dict.fromkeys(("post_ffw_norm", "ffn_post_norm"), "post_feedforward_layernorm"),
                 **dict.fromkeys(("pre_ffw_norm_2", "ffn_pre_norm_2"), "pre_feedforward_layernorm_2"),
                 **dict.fromkeys(("post_ffw_norm_1", "ffn_post_norm_1"), "post_feedforward_layernorm_1"),
                 **dict.fromkeys(("post_ffw_norm_2", "ffn_post_norm_2"), "post_feedforward_layernorm_2"),

@@ -39,6 +39,14 @@ LINE = Line(
             }
         ),
     },
-    gguf={"glm4moe": GgufForm("Glm4MoeForCausalLM", "glm4_moe", values=GgufValues.shared_experts, splitting="glm4")},
+    gguf={
+        "glm4moe": GgufForm(
+            "Glm4MoeForCausalLM",
+            "glm4_moe",
+            values=GgufValues.shared_experts,
+            layer={"post_attention_norm": "post_attention_layernorm"},
+            splitting="glm4",
+        )
+    },
     ends=("<|endoftext|>",),
 )

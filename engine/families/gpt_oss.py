@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from engine.families.family import (
-    SCALES,
     YARN,
     Family,
     FamilyExperts,
@@ -20,12 +19,10 @@ from engine.families.gguf_values import GgufValues
 
 
 def _stacks(module: str, interleaved: bool) -> dict[str, Stack]:
-    """Return the stacks as it was trained, and as published: in MXFP4, the scales of its blocks apart."""
-    ends = {"": ".weight", "_bias": ".bias", "_blocks": ".weight", "_scales": SCALES}
+    """Return the stacks as it was trained, and as published in MXFP4."""
+    ends = {"": ".weight", "_bias": ".bias", "_blocks": ".weight"}
     return {
-        f"mlp.experts.{module}{end}": Stack(
-            (f"mlp.experts.{{}}.{module}{own}",), end == "", interleaved, end == "_blocks"
-        )
+        f"mlp.experts.{module}{end}": Stack((f"mlp.experts.{{}}.{module}{own}",), end == "", interleaved)
         for end, own in ends.items()
     }
 
@@ -49,7 +46,6 @@ LINE = Line(
                 biases=True,
             ),
             stacks={**_stacks("gate_up_proj", True), **_stacks("down_proj", False)},
-            published_in_blocks=True,
         )
     },
     values={
@@ -77,6 +73,15 @@ LINE = Line(
             alternates=True,
         )
     },
-    gguf={"gpt-oss": GgufForm("GptOssForCausalLM", "gpt_oss", ("gptoss",), _values, splitting="gpt-4o")},
+    gguf={
+        "gpt-oss": GgufForm(
+            "GptOssForCausalLM",
+            "gpt_oss",
+            ("gptoss",),
+            values=_values,
+            layer={"post_attention_norm": "post_attention_layernorm"},
+            splitting="gpt-4o",
+        )
+    },
     ends=("<|return|>", "<|call|>", "<|endoftext|>"),
 )

@@ -81,6 +81,23 @@ def _hybrid_values(file: GgufValues) -> dict[str, Any]:
     }
 
 
+def _written(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "embedding_scale": float(values["embedding_multiplier"]),
+        "residual_scale": float(values["residual_multiplier"]),
+        "logit_scale": float(values["logits_scaling"]),
+        "attention.scale": float(values["attention_multiplier"]),
+    }
+
+
+def _hybrid_written(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **_written(values),
+        "expert_shared_feed_forward_length": int(values["shared_intermediate_size"]),
+        "rope.scaling.finetuned": values["position_embedding_type"] == "rope",
+    }
+
+
 LINE = Line(
     families={
         "GraniteForCausalLM": _GRANITE,
@@ -102,12 +119,15 @@ LINE = Line(
         ),
     },
     gguf={
-        "granite": GgufForm("GraniteForCausalLM", "granite", interleaved=True, splitting="dbrx"),
-        "granitemoe": GgufForm("GraniteMoeForCausalLM", "granitemoe", interleaved=True, splitting="dbrx"),
+        "granite": GgufForm("GraniteForCausalLM", "granite", written=_written, interleaved=True, splitting="dbrx"),
+        "granitemoe": GgufForm(
+            "GraniteMoeForCausalLM", "granitemoe", written=_written, interleaved=True, splitting="dbrx"
+        ),
         "granitehybrid": GgufForm(
             "GraniteMoeHybridForCausalLM",
             "granitemoehybrid",
             values=_hybrid_values,
+            written=_hybrid_written,
             interleaved=True,
             layer=MAMBA_LAYER,
             whole=MAMBA_WHOLE,

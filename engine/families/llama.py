@@ -7,7 +7,11 @@ from engine.families.family import Family, GgufForm, KnownTemplate, Line, Tokeni
 LINE = Line(
     families={"LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None)},
     values={"llama": Values(sizes(32_000, 2048, 11_008))},
-    gguf={"llama": GgufForm("LlamaForCausalLM", "llama", interleaved=True, splitting="llama-bpe")},
+    gguf={
+        "llama": GgufForm(
+            "LlamaForCausalLM", "llama", other_types=("mistral",), interleaved=True, splitting="llama-bpe"
+        )
+    },
     ends=("<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "</s>"),
     template=KnownTemplate(
         "Llama 3",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from engine.families.family import (
@@ -27,6 +28,14 @@ def _values(file: GgufValues) -> dict[str, Any]:
         beta = float(file.value("attention.temperature_scale", 0.0))
         rope |= {"mscale": weight, "mscale_all_dim": weight, "llama_4_scaling_beta": beta}
     return {"rope_parameters": rope}
+
+
+def _written(values: Mapping[str, Any]) -> dict[str, Any]:
+    rope = values["rope_parameters"]
+    return {
+        "attention.temperature_scale": float(rope.get("llama_4_scaling_beta") or 0.0),
+        "rope.scaling.yarn_log_multiplier": float(rope.get("mscale_all_dim") or 0.0),
+    }
 
 
 LINE = Line(
@@ -60,6 +69,7 @@ LINE = Line(
             "Ministral3ForCausalLM",
             "ministral3",
             values=_values,
+            written=_written,
             read=("rope.scaling.yarn_log_multiplier",),
             interleaved=True,
             splitting="tekken",

@@ -33,6 +33,10 @@ def _gguf_values(file: GgufValues) -> dict[str, Any]:
     }
 
 
+def _written(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"logit_scale": float(values["output_multiplier"])}
+
+
 _MUSE = Family(
     mark("Muse-Glimmer (text part)"),
     qkv_bias=None,
@@ -80,6 +84,7 @@ LINE = Line(
             "MuseGlimmerForCausalLM",
             "muse_glimmer_text",
             values=_gguf_values,
+            written=_written,
             read=("logit_scale",),
             interleaved=True,
             splitting="llama4",

@@ -76,10 +76,25 @@ def _values(file: GgufValues) -> dict[str, Any]:
     }
 
 
+def _written(values: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = values["layer_types"]
+    widths = {"mlp": values["intermediate_size"], "moe": values["moe_intermediate_size"]}
+    return {
+        "feed_forward_length": [int(widths.get(kind, 0)) for kind in kinds],
+        "attention.head_count_kv": [values["num_key_value_heads"] if kind == "full_attention" else 0 for kind in kinds],
+        "attention.layer_norm_epsilon": float(values["rms_norm_eps"]),
+        "moe_latent_size": values["moe_latent_size"],
+        "rope.freq_base": None,
+        "rope.dimension_count": None,
+        "rope.scaling.finetuned": False,
+    }
+
+
 _FORM = GgufForm(
     "NemotronHForCausalLM",
     "nemotron_h",
     values=_values,
+    written=_written,
     layer={**MAMBA_LAYER, "ffn_latent_down": "mixer.fc1_latent_proj", "ffn_latent_up": "mixer.fc2_latent_proj"},
     whole={
         **{name: module.replace("mamba", "mixer") for name, module in MAMBA_WHOLE.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from engine.families.family import Family, GgufForm, KnownTemplate, Line, Values, sizes
@@ -13,6 +14,10 @@ def _values(file: GgufValues) -> dict[str, Any]:
     if "rope_factors_long.weight" in file.shapes:
         own["original_max_position_embeddings"] = file.value("rope.scaling.original_context_length")
     return own
+
+
+def _written(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"attention.sliding_window": int(values["sliding_window"] or 0)}
 
 
 LINE = Line(
@@ -32,6 +37,7 @@ LINE = Line(
             "Phi3ForCausalLM",
             "phi3",
             values=_values,
+            written=_written,
             splitting="gpt-4o",
             keeps_space=frozenset({"<unk>", "<s>", "<|endoftext|>"}),
         )

@@ -63,6 +63,12 @@ def _recurrent_values(file: GgufValues) -> dict[str, Any]:
     }
 
 
+def _recurrent_written(values: Mapping[str, Any]) -> dict[str, Any]:
+    sections = values["rope_parameters"].get("mrope_section")
+    sections = [*sections, *[0] * (4 - len(sections))] if sections else None
+    return {"full_attention_interval": int(values["full_attention_interval"]), "rope.dimension_sections": sections}
+
+
 def _recurrent(family: Family) -> Family:
     """Return the family with gated DeltaNet in most layers, as transformers has Qwen3-Next and Qwen3.5."""
     experts = family.experts
@@ -78,7 +84,7 @@ def _recurrent(family: Family) -> Family:
         convolution=_RECURRENT,
         windows="none",
         extra_layers=True,
-        ignored_prefixes=("model.visual.",),
+        ignored_prefixes=("model.visual.", "vision_tower."),
         stacks={f"{_CONVOLUTION}.weight": Stack((f"{_CONVOLUTION}.weight",), flat=True), **stacks},
         experts=None if experts is None else replace(experts, fused=tuple(_EXPERT + name for name in _FUSED)),
     )
@@ -86,7 +92,7 @@ def _recurrent(family: Family) -> Family:
 
 def _text_part(family: Family, name: str, kind: str) -> Family:
     """Return the family as the decoder beside an image encoder, which is left out."""
-    prefixes = ("model.language_model.", "model.")
+    prefixes = ("model.language_model.", "language_model.model.", "model.")
     return replace(family, name=name, text_config="text_config", text_types=(kind,), tensor_prefixes=prefixes)
 
 
@@ -115,6 +121,7 @@ _HYBRID_MOE = {
     "shared_expert_intermediate_size": 512,
 }
 _RECURRENT_NAMES = {
+    "post_attention_norm": "post_attention_layernorm",
     "attn_qkv": "linear_attn.in_proj_qkv",
     "attn_gate": "linear_attn.in_proj_z",
     "ssm_in": "linear_attn.in_proj_qkvz",
@@ -133,6 +140,7 @@ def _recurrent_form(architecture: str, model_type: str) -> GgufForm:
         architecture,
         model_type,
         values=_recurrent_values,
+        written=_recurrent_written,
         layer=_RECURRENT_NAMES,
         whole=whole,
         splitting="qwen2" if model_type == "qwen3_next" else "qwen35",

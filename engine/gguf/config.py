@@ -219,6 +219,16 @@ def _ends(found: Mapping[int, str]) -> tuple[int, ...]:
     return tuple(sorted(index for index, text in found.items() if text not in others))
 
 
+def sampling_pairs(advised: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata for the sampling that a generation_config.json advises."""
+    kinds = {"top_k": int}
+    return {
+        f"general.sampling.{key}": kinds.get(key, float)(advised[name])
+        for key, name in _SAMPLING.items()
+        if isinstance(advised.get(name), (int, float)) and not isinstance(advised[name], bool)
+    }
+
+
 def read_sampling(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the advised sampling in the form of generation_config.json, or nothing if the file advises none."""
     advised = {

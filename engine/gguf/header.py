@@ -8,9 +8,9 @@ Layout (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md), little-endia
                   offset (uint64)
     data          begins on a multiple of ``general.alignment``; offsets count from here
 
-The package gguf reads the same, but walks every array element by element without regard to the file's end: a
-damaged count makes it run until memory is full, and 127,000 tokens with their merges take it 13 s where this takes
-0.2.
+The package gguf walks every array element by element without regard to the file's end: a damaged count makes it run
+until memory is full, and 127,000 tokens with their merges take it 13 s where this takes 0.2. A type that is newer than
+the package is a number to it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from gguf.constants import GGML_QUANT_SIZES, LlamaFileType
-from gguf.constants import GGMLQuantizationType as Kind
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.files import open_file
+from engine.gguf.types import FILE_TYPES, GgmlType
 from engine.sentences import say
 
 _MAGIC = b"GGUF"
@@ -42,30 +41,13 @@ _STRING, _ARRAY = 8, 9
 #: struct's letters of the metadata's plain types.
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
-_SAY_NOTHING = (
-    *(LlamaFileType.ALL_F32, LlamaFileType.MOSTLY_F16, LlamaFileType.MOSTLY_BF16),
-    LlamaFileType.GUESSED,
-)
-
-
-#: Quantized types that are read: those of the kernels, and others that the package gguf decodes, except types of a
-#: single model.
-QUANTIZED = frozenset(
-    (
-        *(Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.MXFP4),
-        *(Kind.Q2_K, Kind.Q3_K, Kind.Q4_K, Kind.Q5_K, Kind.Q6_K),
-        *(Kind.IQ1_S, Kind.IQ1_M, Kind.IQ2_XXS, Kind.IQ2_XS, Kind.IQ2_S, Kind.IQ3_XXS, Kind.IQ3_S),
-        *(Kind.IQ4_NL, Kind.IQ4_XS, Kind.TQ1_0, Kind.TQ2_0),
-    )
-)
-
 
 @dataclass(frozen=True)
 class TensorInfo:
     """A tensor of a file."""
 
     name: str
-    kind: Kind
+    kind: GgmlType
     shape: tuple[int, ...]  # shape with rows first, as in torch
     start: int
     stop: int  # end of its bytes
@@ -85,6 +67,7 @@ class GgufHeader:
     metadata: dict[str, Any]  # values by key: numbers, strings, lists of numbers, `Strings`
     tensors: dict[str, TensorInfo]
     digest: str  # of the head's bytes
+    places: dict[str, tuple[int, int]]  # place of each value of the metadata in the file, its type included
 
 
 class Strings(Sequence[str]):
@@ -155,9 +138,9 @@ def read_header(path: Path) -> GgufHeader:
         raise WeightsCorrupt("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error) from error
 
 
-def most_weights(headers: Sequence[GgufHeader]) -> Kind:
+def most_weights(headers: Sequence[GgufHeader]) -> GgmlType:
     """Return the type of most of a model's weights."""
-    weights: Counter[Kind] = Counter()
+    weights: Counter[GgmlType] = Counter()
     for header in headers:
         for tensor in header.tensors.values():
             weights[tensor.kind] += math.prod(tensor.shape)
@@ -167,14 +150,11 @@ def most_weights(headers: Sequence[GgufHeader]) -> Kind:
 def quantization(headers: Sequence[GgufHeader]) -> str | None:
     """Return a quantized file's format, or the type of most of its weights, or None if that is a plain one."""
     kind = most_weights(headers)
-    if kind not in QUANTIZED:
+    if not kind.quantized:
         return None
-    try:
-        said = LlamaFileType(headers[0].metadata.get("general.file_type", LlamaFileType.GUESSED))
-    except ValueError:
-        return str(kind.name)
+    said = headers[0].metadata.get("general.file_type")
     # Files that were put together by hand claim plain numbers, or nothing.
-    return str(kind.name if said in _SAY_NOTHING else said.name.removeprefix("MOSTLY_"))
+    return FILE_TYPES.get(said, kind.name) if isinstance(said, int) else kind.name
 
 
 class _Reader:
@@ -197,19 +177,22 @@ class _Reader:
         tensor_count, pair_count = self._scalar("Q"), self._scalar("Q")
         self._need(pair_count, 13)
         metadata: dict[str, Any] = {}
+        places: dict[str, tuple[int, int]] = {}
         for _ in range(pair_count):
             key = self._string()
             if key in metadata:
                 raise _Damaged(say("{key} is there twice", key=key))
+            start = self._at
             metadata[key] = self._value(self._scalar("I"))
+            places[key] = start, self._at
         self._need(tensor_count, 33)
         table = [self._tensor() for _ in range(tensor_count)]
-        start = self._data_start(metadata)
-        tensors = {name: self._place(name, kind, shape, start + offset) for name, kind, shape, offset in table}
+        begin = self._data_start(metadata)
+        tensors = {name: self._place(name, kind, shape, begin + offset) for name, kind, shape, offset in table}
         if len(tensors) < len(table):
             raise _Damaged(say("two tensors have the same name"))
         digest = hashlib.sha256(self._data[: self._at]).hexdigest()
-        return GgufHeader(self._path, len(self._data), metadata, tensors, digest)
+        return GgufHeader(self._path, len(self._data), metadata, tensors, digest, places)
 
     def _need(self, count: int, each_bytes: int) -> None:
         if count * each_bytes > len(self._data) - self._at:
@@ -255,7 +238,7 @@ class _Reader:
         self._at += count * dtype.itemsize
         return values
 
-    def _tensor(self) -> tuple[str, Kind, tuple[int, ...], int]:
+    def _tensor(self) -> tuple[str, GgmlType, tuple[int, ...], int]:
         name = self._string()
         dimensions = self._scalar("I")
         if not 1 <= dimensions <= _MOST_DIMENSIONS:
@@ -263,7 +246,7 @@ class _Reader:
         shape = tuple(self._scalar("Q") for _ in range(dimensions))[::-1]
         kind, offset = self._scalar("I"), self._scalar("Q")
         try:
-            return name, Kind(kind), shape, offset
+            return name, GgmlType(kind), shape, offset
         except ValueError:
             raise UnsupportedModel(
                 "The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not "
@@ -279,11 +262,10 @@ class _Reader:
             raise _Damaged(say("its alignment is {alignment}", alignment=repr(alignment)))
         return -(-self._at // alignment) * alignment
 
-    def _place(self, name: str, kind: Kind, shape: tuple[int, ...], start: int) -> TensorInfo:
-        block, block_bytes = GGML_QUANT_SIZES[kind]
-        if 0 in shape or shape[-1] % block:
+    def _place(self, name: str, kind: GgmlType, shape: tuple[int, ...], start: int) -> TensorInfo:
+        if 0 in shape or shape[-1] % kind.elements:
             raise _Damaged(say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape))
-        stop = start + math.prod(shape) // block * block_bytes
+        stop = start + math.prod(shape[:-1]) * kind.row_bytes(shape[-1])
         if stop > len(self._data):
             raise _Damaged(say("{name} ends at byte {stop} of {size}", name=name, stop=stop, size=len(self._data)))
         return TensorInfo(name, kind, shape, start, stop)

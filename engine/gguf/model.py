@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from gguf.quants import dequantize
+import torch
 
-from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.errors import WeightsCorrupt
 from engine.families import GGUF, SUPPORTED
 from engine.families.family import NETWORK, Family, GgufForm
+from engine.files import open_file
 from engine.gguf.config import architecture_of, read_gguf_config
 from engine.gguf.files import gguf_name
-from engine.gguf.header import QUANTIZED, GgufHeader, quantization, read_header
+from engine.gguf.header import GgufHeader, quantization, read_header
 from engine.gguf.parts import all_parts, check_text_model
 from engine.gguf.stored_tensor import PLAIN, StoredTensor
 
@@ -48,8 +48,8 @@ _LAYER = {
     "attn_gate": "self_attn.gate_proj",
     "attn_output": "self_attn.o_proj",
     "attn_out": "self_attn.o_proj",
-    "post_attention_norm": "post_attention_layernorm",
     "ffn_norm": "post_attention_layernorm",
+    "post_attention_norm": "post_attention_layernorm",
     "post_ffw_norm": "post_feedforward_layernorm",
     "ffn_gate": "mlp.gate_proj",
     "ffn_up": "mlp.up_proj",
@@ -96,7 +96,7 @@ class Source:
     dimensions: int = 0
 
 
-def _naming(form: GgufForm, family: Family) -> tuple[dict[str, str], ...]:
+def naming(form: GgufForm, family: Family) -> tuple[dict[str, str], ...]:
     """Return Hugging Face's names by llama.cpp's: modules outside the layers, modules and stacks of a layer, and whole.
 
     The last ones are tensors of a layer with other names down to the last part.
@@ -132,7 +132,7 @@ def sources(shapes: Mapping[str, tuple[int, ...]], architecture: str, heads: int
     """
     form = GGUF[architecture]
     family = SUPPORTED[form.architecture]
-    outer_modules, modules, stacks, whole = _naming(form, family)
+    outer_modules, modules, stacks, whole = naming(form, family)
     found: dict[str, Source] = {}
     for name, shape in shapes.items():
         if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name) or name.startswith(TOWERS):
@@ -181,20 +181,9 @@ class GgufFile:
         return tuple(self._sources)
 
     def stored(self, name: str) -> StoredTensor:
-        """Return the place of a tensor.
-
-        Raises:
-            UnsupportedModel: The tensor's type is not one that is read.
-        """
+        """Return the place of a tensor, whatever its type."""
         source = self._sources[name]
         info = self._header.tensors[source.name]
-        if info.kind not in PLAIN and info.kind not in QUANTIZED:
-            raise UnsupportedModel(
-                "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
-                "quantization of this model, such as Q4_K_M or Q8_0.",
-                name=name,
-                kind=info.kind.name,
-            )
         each = info.size_bytes // max(1, source.parts)
         start = info.start + source.part * each
         found = StoredTensor(info.name, self.path, start, each, int(info.kind), self.shape(name))
@@ -271,7 +260,9 @@ def _floats(headers: list[GgufHeader], name: str) -> list[float]:
     """Return the numbers of a small tensor."""
     header = next(header for header in headers if name in header.tensors)
     tensor = header.tensors[name]
-    if math.prod(tensor.shape) > _MOST_FREQUENCIES:
-        raise ValueError(f"{name} has the shape {tensor.shape}")
-    raw = np.fromfile(header.path, np.uint8, tensor.size_bytes, offset=tensor.start)
-    return [float(value) for value in dequantize(raw, tensor.kind).ravel()]
+    if math.prod(tensor.shape) > _MOST_FREQUENCIES or tensor.kind not in PLAIN:
+        raise ValueError(f"{name} is {tensor.kind.name} of the shape {tensor.shape}")
+    with open_file(header.path) as file:
+        file.seek(tensor.start)
+        raw = bytearray(file.read(tensor.size_bytes))
+    return torch.frombuffer(raw, dtype=PLAIN[tensor.kind]).tolist()

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 import torch
-from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from torch import Tensor
 
-F32 = int(GGMLQuantizationType.F32)
-F16 = int(GGMLQuantizationType.F16)
-F64 = int(GGMLQuantizationType.F64)
-BF16 = int(GGMLQuantizationType.BF16)
-MXFP4 = int(GGMLQuantizationType.MXFP4)
+from engine.errors import WeightsNotFinite
+from engine.gguf.types import GgmlType
+
+F32 = int(GgmlType.F32)
+F16 = int(GgmlType.F16)
+F64 = int(GgmlType.F64)
+BF16 = int(GgmlType.BF16)
+MXFP4 = int(GgmlType.MXFP4)
 
 #: Types whose numbers torch knows.
 PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torch.float64}
@@ -24,13 +27,7 @@ PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torc
 
 def type_name(kind: int) -> str:
     """Return the name of a type in llama.cpp."""
-    return str(GGMLQuantizationType(kind).name)
-
-
-def block_of(kind: int) -> tuple[int, int]:
-    """Return elements and bytes of a block, which is a single number for plain types."""
-    elements, size_bytes = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
-    return int(elements), int(size_bytes)
+    return GgmlType(kind).name
 
 
 class TensorTypes(dict[str, int]):
@@ -45,21 +42,79 @@ class TensorTypes(dict[str, int]):
 
 
 @dataclass(frozen=True)
+class Part:
+    """A tensor of a safetensors file that others belong to: codes, scales, or zero points of a matrix."""
+
+    path: Path
+    start: int
+    dtype: torch.dtype
+    shape: tuple[int, ...]  # shape in the file; its first dimension counts lines
+    rows: int = 1  # rows of the matrix that a line is of, or 0 if all rows need all of it
+
+    @property
+    def line_bytes(self) -> int:
+        """Bytes of a line."""
+        return math.prod(self.shape[1:]) * self.dtype.itemsize
+
+    def lines(self, first: int, count: int) -> tuple[int, int]:
+        """Return the first line of some rows, and the line after the last."""
+        if not self.rows:
+            return 0, self.shape[0] if self.shape else 1
+        return first // self.rows, -(-(first + count) // self.rows)
+
+    def place(self, first: int, count: int) -> tuple[Path, int, int]:
+        """Return file, beginning and number of bytes of the lines of some rows."""
+        begin, end = self.lines(first, count)
+        return self.path, self.start + begin * self.line_bytes, (end - begin) * self.line_bytes
+
+    def of_rows(self, raw: Tensor, first: int, count: int) -> Tensor:
+        """Return the numbers of each row, (count, ...), from the bytes of their lines; or all of them, in its shape."""
+        aligned = raw if raw.storage_offset() % 8 == 0 else raw.clone()
+        if not self.rows:
+            return aligned.view(self.dtype).view(self.shape)
+        numbers = aligned.view(self.dtype).view(-1, *self.shape[1:])
+        if self.rows == 1:
+            return numbers
+        return numbers.repeat_interleave(self.rows, 0)[first % self.rows :][:count]
+
+
+class Encoding(Protocol):
+    """A matrix in parts that no type of GGUF has, and how its rows are made from them."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its parts."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the matrix; a stack of matrices has more than two dimensions."""
+
+    @property
+    def kind(self) -> int:
+        """Type that its rows become where nobody asks for another, as GGUF's number."""
+
+    def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Return some rows from theirs of all parts, in the reference's values: (rows, columns) float32."""
+
+    def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Return the same rows as bytes of `kind`; may raise FloatingPointError if a number is not finite."""
+
+
+@dataclass(frozen=True)
 class StoredTensor:
     """A tensor of a weights file."""
 
     name: str  # name in the file
     path: Path
     start: int
-    size_bytes: int
+    size_bytes: int  # bytes of its rows in its type
     kind: int  # element type, as GGUF's number
     shape: tuple[int, ...]  # shape with rows first
     heads: int = 0  # number of heads, each of whose rows are interleaved pair by pair; 0 for none
     offset: float = 0.0  # number to add to every value
     transposed: bool = False  # True if the file has columns one after the other, and not rows
-    # File and place of MXFP4's scales if they are a tensor of their own, as gpt-oss is published; nibbles 2i and
-    # 2i + 1 of a block share a byte then
-    scales: tuple[Path, int] | None = None
+    encoding: Encoding | None = None  # parts that its rows are made from; None if the file has them as they are
+    first_row: int = 0  # first of its rows there
 
     @property
     def columns(self) -> int:
@@ -74,8 +129,7 @@ class StoredTensor:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row."""
-        elements, size_bytes = block_of(self.kind)
-        return self.columns // elements * size_bytes
+        return GgmlType(self.kind).row_bytes(self.columns)
 
     @property
     def head_rows(self) -> int:
@@ -85,23 +139,51 @@ class StoredTensor:
     @property
     def whole(self) -> bool:
         """True if its rows cannot be read by themselves."""
-        return self.transposed or self.scales is not None
+        return self.transposed or (self.encoding is not None and not self.encoding.parts[0].rows)
 
-    @property
-    def ranges(self) -> tuple[tuple[Path, int, int], ...]:
-        """File, beginning and number of bytes of each of its ranges."""
-        if self.scales is None:
-            return ((self.path, self.start, self.size_bytes),)
-        size = self.size_bytes // 17
-        return (self.path, self.start, 16 * size), (*self.scales, size)
+    def read_as(self, kind: int) -> StoredTensor:
+        """Return the tensor for a reader that wants a type: rows that are made from parts come so, or in float32."""
+        if self.encoding is None or kind == self.kind:
+            return self
+        return replace(self, kind=F32, size_bytes=4 * math.prod(self.shape))
 
-    def rows_of(self, parts: Sequence[Tensor]) -> Tensor:
-        """Return the bytes of its rows, as in GGUF, from those of all `ranges`."""
-        raw = parts[0]
+    def ranges(self, first: int = 0, count: int | None = None) -> tuple[tuple[Path, int, int], ...]:
+        """Return file, beginning and number of bytes of each of the ranges that some rows are in, or all."""
+        count = self.rows if count is None else count
         if self.transposed:
-            numbers = (raw if raw.storage_offset() % 8 == 0 else raw.clone()).view(PLAIN[self.kind])
-            return numbers.view(self.columns, self.rows).t().contiguous().view(torch.uint8).view(-1)
-        return raw if self.scales is None else _woven(raw, parts[1])
+            first, count = 0, self.columns
+        if self.encoding is not None:
+            return tuple(part.place(self.first_row + first, count) for part in self.encoding.parts)
+        row_bytes = self.size_bytes // max(1, self.columns if self.transposed else self.rows)
+        return ((self.path, self.start + first * row_bytes, count * row_bytes),)
+
+    def rows_of(self, raw: Sequence[Tensor], first: int = 0, count: int | None = None) -> Tensor:
+        """Return the bytes of its rows, as in GGUF, from those of the `ranges` of these rows.
+
+        Raises:
+            WeightsNotFinite: A number that is made from parts is a NaN or an infinity.
+        """
+        encoding, count = self.encoding, self.rows if count is None else count
+        if self.transposed:
+            first, count = 0, self.columns
+        if encoding is None:
+            found = raw[0] if raw[0].storage_offset() % 8 == 0 or not self.transposed else raw[0].clone()
+        else:
+            first += self.first_row
+            parts = [part.of_rows(one, first, count) for part, one in zip(encoding.parts, raw, strict=True)]
+            if not self.transposed and self.kind == encoding.kind:
+                try:
+                    return encoding.blocks(parts, first).view(-1)
+                except FloatingPointError:
+                    raise not_finite(self) from None
+            numbers = encoding.floats(parts, first)
+            if not is_finite(numbers):
+                raise not_finite(self)
+            found = numbers.to(PLAIN[self.kind]).contiguous().view(torch.uint8)
+        if not self.transposed:
+            return found.view(-1)
+        numbers = found.view(PLAIN[self.kind])
+        return numbers.view(self.columns, self.rows).t().contiguous().view(torch.uint8).view(-1)
 
     def row_map(self, count: int) -> Tensor | None:
         """Return the file's row for each of ``count`` rows, whole heads, as int32, or None if the order is the same.
@@ -114,16 +196,16 @@ class StoredTensor:
         return order.view(-1, self.head_rows // 2, 2).transpose(1, 2).reshape(-1)
 
 
-# masks for eight bytes at once
-_LOW_NIBBLES = 0x0F0F0F0F0F0F0F0F
+def is_finite(values: Tensor) -> bool:
+    """Return whether no number is a NaN or an infinity, by their sum, or one by one if that is too large."""
+    return bool(values.sum(dtype=torch.float32).isfinite()) or bool(values.isfinite().all())
 
 
-def _woven(nibbles: Tensor, scales: Tensor) -> Tensor:
-    """Return GGUF's blocks of MXFP4, 17 bytes each: the scale, then byte i with elements i and 16 + i."""
-    halves = nibbles.clone().view(torch.int64).view(-1, 2)
-    first, second = halves[:, :1], halves[:, 1:]
-    blocks = torch.empty(len(halves), 17, dtype=torch.uint8)
-    blocks[:, 0] = scales
-    blocks[:, 1::2] = (first & _LOW_NIBBLES | (second & _LOW_NIBBLES) << 4).view(torch.uint8)
-    blocks[:, 2::2] = (first >> 4 & _LOW_NIBBLES | second & ~_LOW_NIBBLES).view(torch.uint8)
-    return blocks.view(-1)
+def not_finite(stored: StoredTensor) -> WeightsNotFinite:
+    """Return the error for a tensor that holds a NaN or an infinity."""
+    return WeightsNotFinite(
+        "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download the file "
+        "again, or use another one.",
+        file=stored.path.name,
+        tensor=stored.name,
+    )

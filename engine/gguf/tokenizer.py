@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from gguf.constants import TokenType
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
@@ -178,9 +177,11 @@ _SENTENCE_PIECE = Splitting((), starts=True, spelling="marked")
 _PRINTED = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _LETTERS = [chr(byte if byte in _PRINTED else 0x100 + len(set(range(byte)) - _PRINTED)) for byte in range(256)]
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
-_WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
-_SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
-_MERGED = frozenset({TokenType.NORMAL, TokenType.USER_DEFINED})
+# Kinds of tokens in ``tokenizer.ggml.token_type``; 6 is a byte.
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED = range(1, 6)
+_WHOLE = frozenset({_CONTROL, _USER_DEFINED, _UNKNOWN})
+_SPECIAL = frozenset({_CONTROL, _UNKNOWN})
+_MERGED = frozenset({_NORMAL, _USER_DEFINED})
 _SPECIAL_KEYS = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
 # Usual ids of SentencePiece if the file names none. Source: llama.cpp, src/llama-vocab.cpp.
 _USUAL_IDS = {"bos": 1, "eos": 2, "unknown": 0}
@@ -232,12 +233,13 @@ def byte_level(ids: dict[str, int], merges: Sequence[Sequence[str]], splitting: 
     if splitting.composed:
         backend.normalizer = normalizers.NFC()
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.pre_tokenizer = pre_tokenizers.Sequence([*_splits(splitting), to_bytes])
+    backend.pre_tokenizer = pre_tokenizers.Sequence([*splits(splitting), to_bytes])
     backend.decoder = decoders.ByteLevel()
     return backend
 
 
-def _splits(splitting: Splitting) -> list[pre_tokenizers.PreTokenizer]:
+def splits(splitting: Splitting) -> list[pre_tokenizers.PreTokenizer]:
+    """Return the splits of a text before the merges."""
     return [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
 
 
@@ -306,15 +308,14 @@ class Vocabulary:
         self._splitting = self._chosen_splitting()
         tokens = self._value("tokens")
         self._tokens = [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)]
-        kinds = self._value("token_type", [TokenType.NORMAL] * len(tokens))
+        kinds = self._value("token_type", [_NORMAL] * len(tokens))
         self._kinds = list(map(int, kinds[: len(tokens)]))
         self._ids: dict[str, int] = {}
         again = []
         no_text = _without_text(self._tokens)
-        unused = int(TokenType.UNUSED)
         # Rows by which the embedding is padded have names in the file, but are no tokens.
         for index, (token, kind) in enumerate(zip(self._tokens, self._kinds, strict=True)):
-            if kind == unused and token == f"[PAD{index}]":
+            if kind == _UNUSED and token == f"[PAD{index}]":
                 continue
             if token in no_text or self._ids.setdefault(token, index) != index:
                 again.append(index)
@@ -420,12 +421,12 @@ class Vocabulary:
             if kind in _WHOLE:
                 whole.append((token, kind))
             elif token in _ENDS:
-                whole.append((token, TokenType.CONTROL))
+                whole.append((token, _CONTROL))
         return whole
 
     def _whole(self, token: str, kind: int) -> AddedToken:
         keeps = None if self._form is None or self._kind != "llama" else self._form.keeps_space
-        drops_space = keeps is not None and (kind == TokenType.CONTROL or token == "</s>") and token not in keeps
+        drops_space = keeps is not None and (kind == _CONTROL or token == "</s>") and token not in keeps
         return AddedToken(token, normalized=False, special=kind in _SPECIAL, rstrip=drops_space)
 
     def _characters(self, merges: list[tuple[str, str]]) -> Tokenizer:
@@ -440,7 +441,7 @@ class Vocabulary:
             )
         )
         if self._splitting.patterns:
-            backend.pre_tokenizer = pre_tokenizers.Sequence(_splits(self._splitting))
+            backend.pre_tokenizer = pre_tokenizers.Sequence(splits(self._splitting))
         if self._splitting.spelling == "characters":
             backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
             return backend

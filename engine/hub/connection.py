@@ -53,7 +53,7 @@ SearchFormat = Literal["any", "gguf", "safetensors"]
 _FIELDS: Any = ["downloads", "likes", "gated", "tags", "lastModified", "config", "gguf", "safetensors"]
 # The hub tells the architecture of GGUF files as they do.
 _GGUF_ARCHITECTURES = {name for key, form in GGUF.items() for name in (key, *form.other_names)}
-_QUANTIZED_TAGS = ("awq", "gptq", "exl2", "bitsandbytes", "compressed-tensors", "mlx")
+_QUANTIZED_TAGS = ("exl2", "exl3")
 
 
 def find_token() -> str | None:

@@ -31,6 +31,8 @@ from engine.weights.draft_kind import CONFIGS
 
 # Files that Tenon writes beside a checkpoint, and nobody else does.
 _PACKED = "*tenon-*.packed"
+# Quantizations of records that are none.
+_UNQUANTIZED = ("F32", "F16", "BF16")
 
 
 @dataclass(frozen=True)
@@ -290,6 +292,37 @@ def _found_model(reference: str) -> Path:
         reference=repr(reference),
         default=DEFAULT_MODEL,
     )
+
+
+def find_base(adapter: str, base: str) -> Path:
+    """Return the place of the model that an adapter was made for: of its name, or an unquantized copy of it.
+
+    Args:
+        adapter: Name of the adapter, for the sentence.
+        base: Name of the model as the adapter has it, often a repository; empty if it names none.
+
+    Raises:
+        ModelNotFound: It is not here, or the adapter names none.
+    """
+    if not base:
+        raise ModelNotFound(
+            "The adapter {adapter} does not say which model it was made for: name the model, and the adapter beside "
+            "it.",
+            adapter=adapter,
+        )
+    copies = [model for model in installed_models() if model.record is not None and base in model.record.base]
+    plain = [model for model in copies if model.record is not None and model.record.quantization in _UNQUANTIZED]
+    if plain:
+        return plain[0].location.resolve()
+    try:
+        return find_model(base)
+    except ModelNotFound as error:
+        raise ModelNotFound(
+            "The adapter {adapter} was made for {base}, which is not on this computer: get that model first, or name "
+            "another copy of it, and the adapter beside it.",
+            adapter=adapter,
+            base=base,
+        ) from error
 
 
 @dataclass(frozen=True)

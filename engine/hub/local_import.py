@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -17,11 +16,10 @@ from safetensors import SafetensorError, safe_open
 from engine.errors import (
     InvalidOption,
     ModelNotFound,
-    UnsupportedModel,
     WeightsCorrupt,
     WeightsMissing,
 )
-from engine.files import check_file, file_trouble, read_text_file
+from engine.files import check_file, file_trouble
 from engine.gguf.config import architecture_of
 from engine.gguf.files import check_whole, gguf_name, quantization_of
 from engine.gguf.header import read_header
@@ -32,8 +30,16 @@ from engine.hub.kept_list import held_alone
 from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, sha256_of, write_record
-from engine.hub.repository import NO_PROMPT_TOKENS, base_of, is_needed, without_adapter
-from engine.weights.draft_kind import ADAPTER_CONFIG, PICKLES, draft_kind, is_prompt_tokens
+from engine.hub.repository import base_of, is_needed, without_adapter
+from engine.weights.draft_kind import (
+    ADAPTER_CONFIG,
+    PICKLES,
+    check_adapter,
+    draft_kind,
+    is_adapter,
+    is_prompt_tokens,
+    read_adapter_config,
+)
 
 _IMPORT = ".import"
 # File systems take 255, some of which a number and a prefix during the import take.
@@ -141,7 +147,7 @@ def import_model(
     if Path(name).name != name or name.startswith(".") or not name.strip():
         raise InvalidOption("A model cannot be called {name}: choose another name.", name=repr(name))
     check_name(name)
-    _check_free(models, name)
+    check_free_name(models, name)
     total = sum(path.stat().st_size for path in source.files)
     if copy:
         check_room(models, total, reserve_bytes=reserve_bytes)
@@ -156,7 +162,7 @@ def import_model(
                 record = _record(source, name, kind, files, belongs_to, None if copy else source.location)
                 write_record(incoming, record)
                 with models_held(models):
-                    _check_free(models, name)  # another program may have brought one of this name
+                    check_free_name(models, name)  # another program may have brought one of this name
                     os.replace(incoming, models / name)
             finally:
                 shutil.rmtree(incoming, ignore_errors=True)
@@ -168,7 +174,12 @@ def import_model(
     return record
 
 
-def _check_free(models: Path, name: str) -> None:
+def check_free_name(models: Path, name: str) -> None:
+    """Refuse a name that an installed model has.
+
+    Raises:
+        InvalidOption: It is taken.
+    """
     if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
         raise InvalidOption(
             "There is an installed model {name} already: remove it first, or choose another name.", name=repr(name)
@@ -193,8 +204,8 @@ def _record(
     location: Path | None,
 ) -> ModelRecord:
     folder = source.files[0].parent
-    if not belongs_to and is_prompt_tokens(folder):
-        belongs_to = base_of(json.loads(read_text_file(folder / ADAPTER_CONFIG)))
+    if not belongs_to and any(file.name == ADAPTER_CONFIG for file in files):
+        belongs_to = base_of(read_adapter_config(folder))
     if kind is None:
         kind = "head" if source.format != "gguf" and draft_kind(folder) == "head" else "target"
     return ModelRecord(
@@ -277,6 +288,8 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
 def _check(source: _Source) -> None:
     """Check the weights' headers, so that truncated files and models that Tenon does not run are refused first."""
     if source.format == "gguf":
+        if is_adapter(source.location):
+            return
         headers = [read_header(path) for path in source.files]
         check_text_model(headers[0].metadata, [name for header in headers for name in header.tensors])
         architecture_of(headers[0].metadata)
@@ -295,7 +308,7 @@ def _check(source: _Source) -> None:
     names = {path.name for path in source.files}
     if ADAPTER_CONFIG in names:
         if not is_prompt_tokens(source.files[0].parent):
-            raise UnsupportedModel(NO_PROMPT_TOKENS, place=source.location)
+            check_adapter(read_adapter_config(source.files[0].parent), source.name)
     elif source.format != "gguf" and "config.json" not in names:
         raise WeightsMissing(
             "There is no config.json beside the weights in {location}: add it.", location=source.location

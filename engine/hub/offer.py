@@ -11,7 +11,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
-from engine.errors import CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub, UnsupportedModel
+from engine.errors import CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub
 from engine.families import SUPPORTED
 from engine.files import read_text_file
 from engine.hub.bundled import check_name
@@ -30,14 +30,13 @@ from engine.hub.model_folders import models_folder
 from engine.hub.record import ModelKind, read_record, write_json
 from engine.hub.repository import (
     DEFAULT_QUANTIZATION,
-    NO_PROMPT_TOKENS,
     FormatWish,
     Listing,
     base_of,
     choose_files,
 )
 from engine.json_text import read_json
-from engine.weights.draft_kind import ADAPTER_CONFIG
+from engine.weights.draft_kind import ADAPTER_CONFIG, check_adapter
 
 #: ``owner/name``.
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
@@ -95,9 +94,11 @@ def make_offer(
     base: tuple[str, ...] = ()
     if any(file.name == ADAPTER_CONFIG for file in chosen.files):
         adapter = hub.read_config(repo, listing.commit, ADAPTER_CONFIG)
-        if "num_special_tokens" not in adapter:
-            raise UnsupportedModel(NO_PROMPT_TOKENS, place=repo)
-        kind, base = kind or "head", base_of(adapter)
+        base = base_of(adapter)
+        if "num_special_tokens" in adapter:
+            kind = kind or "head"
+        else:
+            check_adapter(adapter, repo)
     plan = DownloadPlan(
         name=_install_name(models, name or _given_name(repo, chosen.quantization), repo, chosen.quantization),
         repo=repo,

@@ -36,6 +36,17 @@ class ModelFile:
 
 
 @dataclass(frozen=True)
+class MeasuredLoss:
+    """Loss of a copy against the model that it was made of, measured when it was written."""
+
+    kl: float  # mean KL divergence from the original's predictions, in nats a token
+    same: float  # share of tokens where both expect the same one
+    tokens: int  # tokens that were compared
+    text: str  # name of the file that they are of; empty for the original's own replies
+    original: str  # name of the original
+
+
+@dataclass(frozen=True)
 class ModelRecord:
     """Description of one installed model."""
 
@@ -53,6 +64,7 @@ class ModelRecord:
     # Folder or file that is used in place, or None if the files lie beside the record
     location: str | None = None
     added: str | None = None  # time of its arrival, ISO 8601 in UTC
+    loss: MeasuredLoss | None = None  # loss of a copy that was made here, or None
 
     @property
     def size_bytes(self) -> int:
@@ -63,6 +75,12 @@ class ModelRecord:
     def hashed(self) -> bool:
         """True if all its files have a SHA-256 to check them against."""
         return all(file.sha256 for file in self.files)
+
+
+def loss_words(loss: MeasuredLoss) -> str:
+    """Return what a copy loses: "KL 0.03 on 2,000 tokens of its own replies"."""
+    text = loss.text or "its own replies"
+    return f"KL {loss.kl:.2g} on {loss.tokens:,} tokens of {text}, the same token in {loss.same:.1%}"
 
 
 def read_record(folder: Path) -> ModelRecord | None:

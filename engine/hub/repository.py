@@ -49,15 +49,12 @@ _SAFETENSORS = re.compile(
     r"(model(-\d{5}-of-\d{5})?|medusa_lm_head|adapter_model)\.safetensors|model\.safetensors\.index\.json"
 )
 _ADAPTER = (ADAPTER_CONFIG, ADAPTER_SAFETENSORS)
-NO_PROMPT_TOKENS = mark(
-    "{place} holds an adapter of a kind that Tenon does not run: of adapters it takes prompt tokens alone. Choose the "
-    "model with the adapter merged into it."
-)
 _OTHERS = mark("{repo} has no {quantization}: there are {others}.")
 _NAMELESS = mark("{repo} has no {quantization}: its files name none.")
 _TEXT = frozenset(
     {
         *CONFIGS,
+        "hf_quant_config.json",  # of ModelOpt
         "generation_config.json",
         "tokenizer.json",
         "tokenizer.model",

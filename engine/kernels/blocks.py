@@ -14,15 +14,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.kernels import library
+from engine.kernels import codebooks, library
 from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed, round_up
 
 NAMES = {
     **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},
     **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "MXFP4": 39},
+    **{"IQ2_XXS": 16, "IQ2_XS": 17, "IQ3_XXS": 18, "IQ1_S": 19, "IQ3_S": 21, "IQ2_S": 22, "IQ1_M": 29},
 }
 """The types by name."""
-QUANTIZABLE = ("F16", "Q4_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
+QUANTIZABLE = tuple(name for name in NAMES if name != "MXFP4")
 """Types that `quantize` writes."""
 
 _NOT_FINITE = 3  # TENON_NOT_FINITE
@@ -68,6 +69,10 @@ _FORMS = {
     20: _Form(32, 18, ((4, 2, 16),), table=_IQ4),
     23: _Form(256, 136, ((4, 8, 16),), (0,), 8, table=_IQ4),
     39: _Form(32, 17, ((4, 1, 16),), (), 1, table=_MXFP4),
+    **{
+        type: _Form(256, size, scales=size - 2)
+        for type, size in {16: 66, 17: 74, 18: 98, 19: 50, 21: 110, 22: 82, 29: 56}.items()
+    },
 }
 
 
@@ -301,13 +306,17 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         shape = (2, 4, 4) if bits == 4 else (bits, 8 // bits, 4)
         steps = codes.view(packed.rows, units, groups, *shape)
         planes.append(((steps.transpose(-3, -2) if bits == 4 else steps) << shifts).sum(-2, dtype=torch.uint8))
-    halves = [blocks[..., at : at + 2] for at in form.halves]
+    if packed.type in codebooks.TYPES:
+        parts = codebooks.arranged(packed.type, blocks)
+    else:
+        halves = [blocks[..., at : at + 2] for at in form.halves]
+        parts = [
+            torch.cat(planes, -2).flatten(2, 3),
+            _bytes_of_scales(packed.type, blocks)[..., None],
+            torch.stack(halves, -2) if halves else blocks[..., :0, None],
+        ]
     begin, data = 0, packed.data.view(panels, units, -1)
-    for part in (
-        torch.cat(planes, -2).flatten(2, 3),
-        _bytes_of_scales(packed.type, blocks)[..., None],
-        torch.stack(halves, -2) if halves else blocks[..., :0, None],
-    ):
+    for part in parts:
         padded = functional.pad(part, (0, 0, 0, 0, 0, 0, 0, padding))
         laid = padded.view(panels, PANEL_ROWS, *part.shape[1:]).permute(0, 2, 3, 1, 4).flatten(2)
         data[..., begin : begin + laid.shape[-1]] = laid
@@ -322,8 +331,11 @@ def _finite(type: int, lines: Tensor) -> bool:
     blocks = lines.view(len(lines), -1, form.size)
     if type == 39:  # a power of two, or 255 for a NaN
         return bool((blocks[..., 0] != 255).all())
-    halves = (blocks[..., at : at + 2].contiguous().view(torch.float16) for at in form.halves)
-    return all(bool(half.isfinite().all()) for half in halves)
+    if type in codebooks.TYPES:
+        halves = [codebooks.halves(type, blocks)]
+    else:
+        halves = [blocks[..., at : at + 2] for at in form.halves]
+    return all(bool(half.contiguous().view(torch.float16).isfinite().all()) for half in halves)
 
 
 def dequantize_into(type: int, raw: Tensor, rows: Tensor) -> None:
@@ -346,6 +358,8 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
         values = panels.view(_PLAIN[packed.type]).view(number, -1, PANEL_ROWS, pairs).transpose(1, 2)
         return values.reshape(number * PANEL_ROWS, -1)[:count, : packed.columns].float()
     units, groups = packed.columns // form.elements, form.elements // 32
+    if packed.type in codebooks.TYPES:
+        return codebooks.unpacked(packed.type, panels.view(number, units, -1))[:count]
     all_planes = sum(bits for bits, _, _ in form.fields)
     sizes = [groups * all_planes * 4, form.scales, 2 * len(form.halves)]
     parts = torch.split(panels.view(number, units, -1), [size * PANEL_ROWS for size in sizes], -1)
@@ -389,13 +403,14 @@ def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | N
     return (d * fine.view(torch.int8).float() if fine.shape[-1] else d), None
 
 
-def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
+def quantize(type: int, x: Tensor, threads: int | None = None, importance: Tensor | None = None) -> Tensor:
     """Quantize a matrix.
 
     Args:
         type: One of `QUANTIZABLE`.
         x: (n, k) float32.
         threads: Number of threads that share the work; torch's by default.
+        importance: (k,) float32 above 0, factors of the squared errors in each column; None for all alike.
 
     Returns:
         (n, `row_bytes`) uint8, as a file has it.
@@ -404,13 +419,17 @@ def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
         ValueError: A shape or a type does not fit.
         NotPackable: The matrix has a NaN, an infinity, or a number too large for the type; or there is no library.
     """
-    if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2:
+    fits = importance is None or (importance.dtype == torch.float32 and importance.shape == x.shape[1:])
+    if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2 or not fits:
         raise ValueError(f"{x.dtype} {tuple(x.shape)} cannot be quantized to {name_of(type)}")
     out = torch.empty(len(x), row_bytes(type, x.shape[1]), dtype=torch.uint8)
     functions = library.loaded()
     if functions is None:
         raise NotPackable(library.reason())
     x = x.contiguous()
-    if functions.tenon_quantize(type, x.data_ptr(), *x.shape, out.data_ptr(), threads or torch.get_num_threads()):
+    importance = None if importance is None else importance.contiguous()
+    weights = None if importance is None else importance.data_ptr()
+    team = threads or torch.get_num_threads()
+    if functions.tenon_quantize(type, x.data_ptr(), weights, *x.shape, out.data_ptr(), team):
         raise NotPackable(f"it holds a NaN, an infinity, or what is too large for {name_of(type)}")
     return out

@@ -38,6 +38,7 @@ _COMMON = {
             "block_floats",
             "blocks",
             "cache",
+            "codebooks",
             "dispatch",
             "experts",
             "forward",

@@ -19,7 +19,7 @@ PANEL_ROWS = 32
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 21  # TENON_VERSION in csrc/tenon.h
+_VERSION = 22  # TENON_VERSION in csrc/tenon.h
 
 
 class NotPackable(ValueError):
@@ -95,7 +95,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "arrange": (_INT, _INT, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _INT),
     "unpack": (_INT, _INT, _POINTER, _SIZE, _SIZE, _SIZE, _SIZE, _POINTER),
     "dequantize": (_INT, _INT, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER, _INT),
-    "quantize": (_INT, _INT, _POINTER, _SIZE, _SIZE, _POINTER, _INT),
+    "quantize": (_INT, _INT, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _INT),
     "layer_scratch_bytes": (_SIZE, _POINTER, _POINTER, _INT),
     "layer_forward": (None, *[_POINTER] * 3, _SIZE, *[_POINTER] * 2, _INT),
     "layer_choose": (_POINTER, *[_POINTER] * 3, _SIZE, *[_POINTER] * 2, _INT),

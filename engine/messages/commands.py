@@ -126,6 +126,9 @@ class LoadOptions:
     """Model to run and its options. Two equal values mean that nothing has to be loaded again."""
 
     model: str = DEFAULT_MODEL  # a local folder, a GGUF file, or the name of an installed or a bundled model
+    # A LoRA adapter that is merged into the model as it loads, named like a model; empty for none. A model that is an
+    # adapter itself is merged into the model that it names
+    adapter: str = ""
     # Folders or names of what guesses tokens ahead, which vote if they are several; ``mtp`` for the layer that
     # the model comes with, ``lookup`` for what followed the same words earlier in the text, ``off`` for
     # nothing. Empty, the planner chooses
@@ -227,6 +230,14 @@ class KeptChat:
     most_bytes: int  # of all such folders, which lie beside each other
 
 
+@dataclass(frozen=True)
+class EarlierReplies:
+    """Replies of the same model that lookup guesses from, in memory alone; the reply is then one of them."""
+
+    pool: str  # name of those whose replies are guessed from; others take no notice of them
+    chat: str = ""  # the chat that it belongs to, for `ForgetReplies`
+
+
 #: Messages and calls of a request together: each takes time on its way through the pipe, which holds Python's lock.
 MOST_PARTS = 16_384
 
@@ -271,6 +282,7 @@ class Generate:
     # default rule of verification alone
     logprobs: int | None = None
     kept: KeptChat | None = None  # None keeps nothing of it on the disk
+    earlier: EarlierReplies | None = None  # None guesses from its own text alone, and leaves nothing to others
     lets_others_first: bool = False  # requests that do not say so go before it while it waits
 
     @property
@@ -396,6 +408,13 @@ class Unload:
 
 
 @dataclass(frozen=True)
+class ForgetReplies:
+    """Guess no more from what was said in a chat."""
+
+    earlier: EarlierReplies  # an empty name of a chat stands for all chats
+
+
+@dataclass(frozen=True)
 class Ping:
     """A question that `Pong` answers once all commands before it are done: whether the engine's thread still runs."""
 
@@ -411,4 +430,4 @@ Request = (
     Load | Generate | CountTokens | CheckDrafts | CheckLoaded | ReportMachine | MakePlan | PredictModels | FindPairs
 )
 """Commands that are answered, and can be cancelled until then."""
-Command = Request | Cancel | Unload | Ping | Shutdown
+Command = Request | Cancel | Unload | ForgetReplies | Ping | Shutdown

@@ -18,6 +18,7 @@ class ModelOutline:
     reference: str  # name that the one who asks has for it
     place: str  # folder or file; config.json and an index with its size are enough
     draft_place: str | None = None  # the same of what may guess for it; None for nothing
+    smaller: bool = False  # True for a copy of it in Q4_K_M
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Prediction:
     # Bytes beside these that come as a text fills the context
     text_bytes: int = 0
     gpu_text_bytes: int = 0
+    copy_bytes: int = 0  # bytes of the file if it is a smaller copy that is still to be made
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from engine.model.mixture import MOST_GROUPS, Mixture
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
+from engine.weights.quantized_checkpoint import settings_of
 
 #: Twice as many as the largest model has; a list of so many takes a second.
 _MOST_PARTS = 1 << 16
@@ -145,8 +146,10 @@ class ModelConfig:
     tensor_prefix: str  # beginning of the names of the decoder's tensors
     # A GGUF file's name of its mixture of types, such as Q4_K_M; None for plain numbers
     quantization: str | None = None
-    # Element types of the checkpoint's tensors; empty if they are not known
+    # Element types of the checkpoint's tensors, or those that they become; empty if they are not known
     types: TensorTypes = field(default_factory=TensorTypes)
+    # True if matrices are in a format of others, and become these types slower than they are read
+    converts: bool = False
     # Factor of the results that attention and the feed-forward network add to the residual stream
     residual_scale: float = 1.0
     # Factor of the logits; it is applied by the final norm's weight, so that everybody who maps its rows has it
@@ -259,10 +262,10 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[st
             architecture=checkpoint.architecture,
             names=", ".join(dict.fromkeys(say(one.name) for one in families.values())),
         )
-    if not family.published_in_blocks or checkpoint.quantization is None:
-        _refuse_quantized(checkpoint.config)
+    if settings := settings_of(checkpoint.config):
+        _refuse_quantized(settings, checkpoint.quantization)
     try:
-        config = _decoder_values(checkpoint, family)
+        config = decoder_values(checkpoint, family)
         _refuse_features(config, family)
         found = _translate(checkpoint, config, family)
         if found.parts > _MOST_PARTS:
@@ -292,18 +295,18 @@ def check_counts(wanted: int, found: int) -> None:
         )
 
 
-def _refuse_quantized(raw: dict[str, Any]) -> None:
-    quantization = raw.get("quantization_config") or (raw.get("text_config") or {}).get("quantization_config")
-    if quantization:
-        method = quantization.get("quant_method") if isinstance(quantization, dict) else "?"
+def _refuse_quantized(settings: Mapping[str, Any], title: str | None) -> None:
+    if title is None:
+        told = (settings.get("quant_method"), settings.get("quant_algo"), settings.get("format"))
         raise UnsupportedModel(
             "This model is quantized (quantization_config, {method}), which Tenon cannot read; "
             "choose the unquantized version.",
-            method=method or say("an unknown method"),
+            method=", ".join(one for one in told if isinstance(one, str)) or say("an unknown method"),
         )
 
 
-def _decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+def decoder_values(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> dict[str, Any]:
+    """Return the values of config.json that describe the decoder, with every default; raise as `read_config`."""
     raw = checkpoint.config
     if family.text_config is None:
         return complete(raw, raw["model_type"])
@@ -431,6 +434,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         tensor_prefix=prefix,
         quantization=checkpoint.quantization,
         types=checkpoint.types,
+        converts=checkpoint.converts,
         residual_scale=float(config["residual_multiplier"]) if multipliers else 1.0,
         logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else config.get("logit_scale", 1.0),
         mixture=None

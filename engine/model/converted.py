@@ -86,6 +86,8 @@ class Converted:
 @lru_cache(maxsize=1024)
 def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
     """Return whether a layer can be made from a checkpoint's own bytes as fast as they are read."""
+    if config.converts:
+        return weight_format.dense == torch.float32 and not weight_format.packed
     if not config.types:
         return weight_format.name == stored_format(config).name  # however wide its cache is
     if weight_format.dense == torch.float32 and not weight_format.packed:
@@ -287,11 +289,12 @@ def _sections(
 
 def convert(checkpoint: Checkpoint, slot: Slot, kind: int, check: Check) -> tuple[Tensor, dict[str, Any]]:
     """Return a matrix in blocks of a type, or in 16 bits if a number is NaN or infinite, and its section's layout."""
-    stored = checkpoint.stored(slot.name)
+    stored = checkpoint.stored(slot.name).read_as(kind)
     rows: list[Tensor] = []
     for piece in read_pieces(checkpoint.files, [stored], check):
         try:
-            rows.append(quantized(piece_values(piece), kind))
+            as_stored = stored.encoding is not None and stored.kind == kind
+            rows.append(piece.raw.clone() if as_stored else quantized(piece_values(piece), kind).view(-1))
         except NotPackable as problem:
             found, layout = convert(checkpoint, slot, BF16, check)
             return found, {**layout, "refused": str(problem)}

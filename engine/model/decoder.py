@@ -27,8 +27,6 @@ from engine.model.text_states import MOST_STATES, Steps, TextStates
 _FIRST_ROWS = 16
 _MOST_ROWS = 512
 
-# A layer has as many different weights in memory as a ring has buffers, and making the structure takes 0.1 ms.
-_FUSED_KEPT = 4
 # rows of the widest draft
 _SHORT_WAY_ROWS = 64
 
@@ -376,9 +374,10 @@ class Decoder:
         for seen, fused in known:
             if seen is weights:
                 return fused
-        known.insert(0, (weights, FusedLayer.made_of(self._layers[index], weights, side.cache)))
-        del known[_FUSED_KEPT:]
-        return known[0][1]
+        made = FusedLayer.made_of(self._layers[index], weights, side.cache)
+        known.insert(0, (weights, made))
+        del known[self.source.layers_kept :]
+        return made
 
 
 @dataclass(frozen=True)

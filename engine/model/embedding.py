@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.gguf.stored_tensor import StoredTensor
+from engine.gguf.stored_tensor import F32, StoredTensor
 from engine.model.linear import LinearMap, Norm
 from engine.weights.checkpoint import read_values, values
+from engine.weights.direct_reader import read_rows
 from engine.weights.watched_file import WatchedFile
 
 
@@ -46,9 +48,9 @@ class FileRows:
     size_bytes = 0
     device = torch.device("cpu")
 
-    def __init__(self, file: WatchedFile, stored: StoredTensor) -> None:
-        self._file = file
-        self._stored = stored
+    def __init__(self, files: Mapping[Path, WatchedFile], stored: StoredTensor) -> None:
+        self._files = files
+        self._stored = stored.read_as(F32)
         self._few: dict[int, tuple[Tensor, list[memoryview]]] = {}
 
     def __call__(self, tokens: Tensor) -> Tensor:
@@ -82,12 +84,17 @@ class FileRows:
         stored = self._stored
         if tokens and not 0 <= min(tokens) <= max(tokens) < stored.rows:
             raise IndexError(f"a token beyond the {stored.rows} of the embedding")
-        starts = (stored.start + token * stored.row_bytes for token in tokens)
-        self._file.read(zip(starts, places, strict=True), stored.name)
+        if stored.encoding is None:
+            starts = (stored.start + token * stored.row_bytes for token in tokens)
+            self._files[stored.path].read(zip(starts, places, strict=True), stored.name)
+            return
+        for token, place in zip(tokens, places, strict=True):
+            place[:] = read_rows(self._files, stored, token, 1).numpy().data
 
     def read_ahead(self) -> None:
         """Let the system read all of it if memory is not short."""
-        self._file.read_ahead(self._stored.start, self._stored.size_bytes)
+        for path, start, size_bytes in self._stored.ranges():
+            self._files[path].read_ahead(start, size_bytes)
 
 
 #: An embedding in any format.

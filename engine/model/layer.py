@@ -130,6 +130,8 @@ class WeightSource(ABC):
     head: LinearMap  # the map from hidden states to logits, h -> V
     final_norm: Norm  # norm before the head
     home: Side  # the side of embedding, final norm and head
+    # Different weights of a layer that come again, as many as a ring has buffers: making their structure takes 0.1 ms
+    layers_kept = 4
 
     @property
     def whole_head(self) -> LinearMap:

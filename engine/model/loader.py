@@ -95,7 +95,7 @@ def layer_inputs(
     projection, norm = slots
     stored = checkpoint.stored(input_embedding_slot(config).name)
     return LayerInputs(
-        embedding=FileRows(checkpoint.files[stored.path], stored),
+        embedding=FileRows(checkpoint.files, stored),
         projection=linear(projection.field),
         norm=Norm(vector(norm.field), config.norm_epsilon),
         scale=torch.tensor(config.input_width**0.5, dtype=dtype).item(),

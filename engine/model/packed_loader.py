@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.gguf.stored_tensor import BF16, F16, PLAIN, StoredTensor, type_name
+from engine.gguf.stored_tensor import BF16, F16, F32, PLAIN, StoredTensor, not_finite, type_name
 from engine.kernels import blocks
 from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed
 from engine.model.config import ModelConfig
@@ -28,7 +28,7 @@ from engine.model.tensors import (
 )
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
-from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint, not_finite, piece_values
+from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint, piece_values
 from engine.weights.direct_reader import PageMemory, Piece, read_pieces
 from engine.weights.watched_file import WatchedFile
 
@@ -132,9 +132,9 @@ class PackedReader:
         check: Check = lambda: None,
     ) -> Parts:
         """Read the tensors by name; those that cannot be converted are read again, and kept in 16 bits."""
-        stored = {slot.name: self._source.stored(slot.name) for slot in slots}
-        names = {one: name for name, one in stored.items()}
         kinds = {slot.name: self._format.kind_of(slot) for slot in slots if len(slot.shape) == 2}
+        stored = {slot.name: self._source.stored(slot.name).read_as(kinds.get(slot.name, F32)) for slot in slots}
+        names = {one: name for name, one in stored.items()}
         matrices = {name: empty_matrix(kind, stored[name]) for name, kind in kinds.items()}
         vectors: dict[str, Tensor] = {}
         refused: dict[str, str] = {}
@@ -254,7 +254,7 @@ def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> La
 def embedding_rows(checkpoint: Checkpoint, config: ModelConfig) -> FileRows:
     """Return the embedding in the checkpoint's own file."""
     stored = checkpoint.stored(outer_slots(config)[0].name)
-    return FileRows(checkpoint.files[stored.path], stored)
+    return FileRows(checkpoint.files, stored)
 
 
 def final_norm_of(config: ModelConfig, parts: Parts) -> Norm:
@@ -291,6 +291,15 @@ def format_notes(config: ModelConfig, weight_format: WeightFormat, refused: Mapp
     ]
     matrices = [slot for slot in matrices if len(slot.shape) == 2]
     if weight_format.stored is not None:
+        if config.converts and config.quantization is not None:
+            kinds = {weight_format.kind_of(slot) for slot in matrices} - PLAIN.keys()
+            notes.append(
+                say(
+                    "The model is published in {quantization}, and computed with as {kinds}.",
+                    quantization=config.quantization,
+                    kinds=", ".join(map(type_name, sorted(kinds))) or weight_format.name.upper(),
+                )
+            )
         kinds = {weight_format.stored[slot.name] for slot in matrices} - KERNEL_TYPES - PLAIN.keys()
         if kinds:
             notes.append(

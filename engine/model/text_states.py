@@ -10,7 +10,7 @@ tree need no state each: the accepted path is added once its chunk is full.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -154,7 +154,7 @@ class TextStates:
             if config.convolves(layer)
         }
         self._width, self._delta = config.convolution - 1, config.delta
-        self._most = _MOST_INPUTS if config.delta is None else most
+        self.most = _MOST_INPUTS if config.delta is None else most
         self._snapshots: dict[int, dict[int, Frame]] = {}
         self._marks: frozenset[int] = frozenset()
         # For the library, once it has asked for a layer's; and whether frames have changed since
@@ -379,6 +379,10 @@ class TextStates:
             for rows in (frame.inputs[self._width :], *_parts(frame)):
                 rows[first : len(order)] = rows.index_select(0, chosen)
 
+    def reach(self, length: int) -> int:
+        """Return how many of the first committed tokens are left if it is cut to ``length``."""
+        return length if length >= self._base else max((at for at in self._snapshots if at <= length), default=0)
+
     @torch.inference_mode()
     def truncate(self, length: int) -> int:
         """Forget all after some committed tokens, or after a few less; return how many are left.
@@ -456,18 +460,26 @@ class TextStates:
         }
 
     def _keep(self, position: int, frames: dict[int, Frame]) -> None:
-        """Keep the states of a position, and drop those of the least useful position if there are too many.
-
-        The first and the last position stay: other chats begin alike, and the next turn goes on from the end. The
-        others are closer together towards the end, where texts are edited most.
-        """
+        """Keep the states of a position, and drop those of the least useful position if there are too many."""
         self._snapshots[position] = frames
-        if len(self._snapshots) > self._most:
-            each = sorted(self._snapshots)
-            worth = {
-                each[at]: (each[at + 1] - each[at - 1]) / sqrt(each[-1] - each[at]) for at in range(1, len(each) - 1)
-            }
-            del self._snapshots[min(worth, key=worth.__getitem__)]
+        self._snapshots = {at: self._snapshots[at] for at in useful(self._snapshots, self.most)}
+
+
+def useful(positions: Iterable[int], most: int) -> list[int]:
+    """Return the positions of a text whose states are of most use, in order.
+
+    The first and the last position stay: other chats begin alike, and the next turn goes on from the end. The
+    others are closer together towards the end, where texts are edited most.
+
+    Args:
+        positions: Tokens before each state.
+        most: Most positions, at least 2.
+    """
+    each = sorted(positions)
+    while len(each) > most:
+        worth = {each[at]: (each[at + 1] - each[at - 1]) / sqrt(each[-1] - each[at]) for at in range(1, len(each) - 1)}
+        each.remove(min(worth, key=worth.__getitem__))
+    return each
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,19 @@ from dataclasses import dataclass, replace
 import torch
 
 from engine.gguf.stored_tensor import BF16, F16, F32, MXFP4, PLAIN, TensorTypes, type_name
-from engine.kernels import blocks, library
+from engine.kernels import blocks, codebooks, library
 from engine.kernels.layer import row_bytes_8_bits
 from engine.model.config import ModelConfig
 from engine.model.tensors import Slot, expected_tensors, head_slot, layer_slots
 
 Q4_1, Q5_0, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q5_0", "Q8_0", "Q4_K", "Q6_K"))
 FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
+#: Formats whose products are measured: looking points up, and not memory, decides the speed of codebook types.
+MEASURED_NAMES = (*FORMAT_NAMES, "iq2_s")
 #: Name of the format of files of plain numbers, whatever their type.
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
+# Beginnings of names of formats that are in 8 bits, or become so.
+_IN_8_BITS = ("Q8", "FP", "INT8", "NF4")
 # Bits of a weight from which on a type costs as much as 8 bits, since reading it is the cost.
 _WIDE_BITS = 7
 
@@ -46,9 +50,11 @@ class WeightFormat:
 
     @property
     def measured_as(self) -> str:
-        """Name in `FORMAT_NAMES` whose measured speed, in bytes, is this format's."""
+        """Name in `MEASURED_NAMES` whose measured speed, in bytes, is this format's."""
         if self.kind is None:
             return "fp32" if self.dense == torch.float32 else "bf16"
+        if self.kind in codebooks.TYPES:
+            return "iq2_s"
         elements, size_bytes = blocks.block_of(self.kind)
         bits = 8 * size_bytes / elements
         return "bf16" if bits == 16 else "q8_0" if bits >= _WIDE_BITS else "q4_k_m"
@@ -113,7 +119,7 @@ def _packed(name: str, kind: int, finer: int | None = None, stored: TensorTypes 
 
 
 def weight_format(name: str) -> WeightFormat:
-    """Return the format of a name from `FORMAT_NAMES`, or q4_1, as this machine runs it.
+    """Return the format of a name from `MEASURED_NAMES`, or q4_1, as this machine runs it.
 
     With the kernel library bf16 is packed like the others, because torch's own product takes two to three times as
     long for up to 16 tokens on processors without AMX. Without it bf16 is dense and multiplied by torch, since the
@@ -129,6 +135,7 @@ def weight_format(name: str) -> WeightFormat:
         "bf16": _packed("bf16", BF16),
         "q4_1": _packed("q4_1", Q4_1),  # of draft heads, whose rows are often no multiple of 256
         "q8_0": _packed("q8_0", Q8_0),
+        "iq2_s": _packed("iq2_s", blocks.NAMES["IQ2_S"]),
         "q4_k_m": _packed("q4_k_m", Q4_K, finer=Q6_K),
     }
     return formats[name]
@@ -140,13 +147,13 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     Plain numbers become bf16, except float16 if the kernel library is there. A quantized file that is not
     downloaded yet has the types of published ones: 8 bits, those of gpt-oss, or those of Q4_K_M.
     """
-    if not config.types and (config.quantization is None or config.quantization.startswith("Q8")):
+    if not config.types and (config.quantization is None or config.quantization.startswith(_IN_8_BITS)):
         return weight_format("q8_0" if config.quantization else "bf16")
     if not config.types:
         widths = {slot.shape[1] for slot in layer_slots(config, config.layers - 1) if len(slot.shape) == 2}
         if config.quantization != type_name(MXFP4) and not any(width % 256 for width in widths):
             return weight_format("q4_k_m")
-        return stored_format(replace(config, types=_published_types(config)))
+        return stored_format(replace(config, types=published_types(config)))
     weights: Counter[int] = Counter()
     for name, shape in expected_tensors(config).items():
         if len(shape) == 2 and name in config.types:
@@ -154,11 +161,12 @@ def stored_format(config: ModelConfig) -> WeightFormat:
     kind = max(weights, key=weights.__getitem__, default=BF16)
     if kind in PLAIN and (kind != F16 or library.available() is None):
         return weight_format("bf16")
-    name = config.quantization or _PLAIN_NAMES.get(kind) or type_name(kind)
+    told = None if config.converts else config.quantization
+    name = told or _PLAIN_NAMES.get(kind) or type_name(kind)
     return _packed(name, runnable(kind, 0), stored=config.types)
 
 
-def _published_types(config: ModelConfig) -> TensorTypes:
+def published_types(config: ModelConfig) -> TensorTypes:
     """Return the types of a published file's tensors by name: those of gpt-oss, or of llama.cpp's Q4_K_M.
 
     gpt-oss has experts in 4 bits and the rest in 16. In rows that blocks of 256 do not fill, Q4_K_M takes blocks of 32:

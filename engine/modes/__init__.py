@@ -109,7 +109,7 @@ def in_mode(name: str, options: LoadOptions, planned: Sequence[str] = ()) -> Loa
         from engine.drafting.kinds import kind_of  # which needs torch
         from engine.model_file import open_draft, open_model
 
-        model = open_model(options.model)
+        model = open_model(options.model, adapter=options.adapter)
         drafts = tuple(draft for draft in named if kind_of(open_draft(draft, model)).kind in mode.drafts)
         drafts = drafts if mode.takes_several else drafts[:1]
         if drafts and drafts != named:

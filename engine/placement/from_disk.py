@@ -224,7 +224,7 @@ class FromDisk(Placement):
             if file.changed:
                 raise WeightsUnreadable(_CHANGED, name=path.name)
         if self._converted is not None and place not in self._whole:
-            for stored, starts in place.starts.items():
+            for stored, starts in place.matrices.values():
                 data = memory.tensor(starts[0], stored.size_bytes)  # a converted matrix lies in one range
                 self._compare(self._converted.packed, stored.name, data)
             self._whole.add(place)

@@ -34,17 +34,18 @@ class DiskPlace:
     """Place of some matrices on the disk."""
 
     extents: tuple[Extent, ...]  # extents to read, in order
-    # Beginnings of each matrix's ranges in memory that the extents were read into
-    starts: Mapping[StoredTensor, list[int]]
+    # Each matrix by its name, and the beginnings of its ranges in memory that the extents were read into
+    matrices: Mapping[str, tuple[StoredTensor, list[int]]]
 
     @classmethod
-    def of(cls, stored: Sequence[StoredTensor]) -> DiskPlace:
+    def of(cls, source: TensorSource, slots: Sequence[Slot], weight_format: WeightFormat) -> DiskPlace:
         """Return the place of these matrices; those that lie close together are read as one."""
         extents: list[Extent] = []
-        starts = {one: [0] * len(one.ranges) for one in stored}
+        stored = {slot.name: source.stored(slot.name).read_as(weight_format.kind_of(slot)) for slot in slots}
+        starts = {name: [0] * len(one.ranges()) for name, one in stored.items()}
         begin = 0
-        ranges = [(*part, one, at) for one in stored for at, part in enumerate(one.ranges)]
-        for path, start, size, one, at in sorted(ranges, key=lambda part: (str(part[0]), part[1])):
+        ranges = [(*part, name, at) for name, one in stored.items() for at, part in enumerate(one.ranges())]
+        for path, start, size, name, at in sorted(ranges, key=lambda part: (str(part[0]), part[1])):
             last = extents[-1] if extents else None
             if last is None or last.path != path or start > last.offset + last.size_bytes + _GAP_BYTES:
                 begin += 0 if last is None else last.whole_bytes
@@ -53,8 +54,8 @@ class DiskPlace:
             else:
                 end = max(last.offset + last.size_bytes, start + size)
                 extents[-1] = Extent(path, last.offset, end - last.offset)
-            starts[one][at] = begin + start - extents[-1].offset
-        return cls(tuple(extents), starts)
+            starts[name][at] = begin + start - extents[-1].offset
+        return cls(tuple(extents), {name: (one, starts[name]) for name, one in stored.items()})
 
     @property
     def size_bytes(self) -> int:
@@ -66,9 +67,10 @@ class DiskPlace:
         """Bytes of memory that it is read into."""
         return sum(extent.whole_bytes for extent in self.extents)
 
-    def piece(self, stored: StoredTensor, memory: PageMemory) -> Piece:
+    def piece(self, name: str, memory: PageMemory) -> Piece:
         """Return all rows of one of the matrices, from the memory that the extents were read into."""
-        ranges = zip(self.starts[stored], stored.ranges, strict=True)
+        stored, starts = self.matrices[name]
+        ranges = zip(starts, stored.ranges(), strict=True)
         raw = stored.rows_of([memory.tensor(start, size) for start, (_, _, size) in ranges])
         return Piece(stored, 0, stored.rows, raw)
 
@@ -147,13 +149,12 @@ class LayerRoom:
         vectors: Mapping[str, Tensor],
         refused: Collection[str] = (),
     ) -> None:
-        self._source = source
         self._config = config
         self._format = weight_format
         self._vectors = vectors
         self._refused = refused
         self._slots = [layer_slots(config, index) for index in range(config.layers)]
-        self.places = [DiskPlace.of([source.stored(slot.name) for slot in matrices_of(slots)]) for slots in self._slots]
+        self.places = [DiskPlace.of(source, matrices_of(slots), weight_format) for slots in self._slots]
         self.size_bytes = max(MatrixRoom.bytes_of(matrices_of(slots), weight_format, refused) for slots in self._slots)
         self._memory = PageMemory(self.size_bytes)
         self._made: dict[int, tuple[MatrixRoom, LayerWeights]] = {}
@@ -170,7 +171,7 @@ class LayerRoom:
             self._made[index] = self._dress(index)
         room, layer = self._made[index]
         for slot in matrices_of(self._slots[index]):
-            room.put(slot, self.places[index].piece(self._source.stored(slot.name), memory))
+            room.put(slot, self.places[index].piece(slot.name, memory))
         return layer
 
     def _dress(self, index: int) -> tuple[MatrixRoom, LayerWeights]:

@@ -110,14 +110,14 @@ class ExpertRoom:
     ) -> None:
         assert config.mixture is not None, "a model with experts"
         count = config.mixture.experts
-        self._source, self._format, self._refused, self._check = source, weight_format, refused, check
+        self._format, self._refused, self._check = weight_format, refused, check
         self._slots = {
             layer: _by_expert(matrices_of(layer_slots(config, layer)), count)
             for layer, has in enumerate(config.mixture.layers)
             if has
         }
         self._on_disk = {
-            layer: [DiskPlace.of([source.stored(slot.name) for slot in slots]) for slots in experts]
+            layer: [DiskPlace.of(source, slots, weight_format) for slots in experts]
             for layer, experts in self._slots.items()
         }
         sizes = {
@@ -238,7 +238,7 @@ class ExpertRoom:
         slots, place = self._slots[layer][one.expert], self._on_disk[layer][one.expert]
         room = self._room(slots, one.places, one.start)
         for slot in slots:
-            room.put(slot, place.piece(self._source.stored(slot.name), memory))
+            room.put(slot, place.piece(slot.name, memory))
         self._moved[layer].append(one.expert)
         experts = self._experts[layer]
         for linear, field in ((experts.gate_up[one.expert], "gate_up"), (experts.down[one.expert], "down")):

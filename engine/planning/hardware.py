@@ -24,6 +24,7 @@ from engine.json_text import from_plain
 from engine.kernels import library
 from engine.messages import Memory, MemoryShortage
 from engine.messages.machine import HostMemory, MachineReport, PlainError, Speeds, TorchBuild
+from engine.model.weight_format import MEASURED_NAMES
 from engine.placement.device import half_type
 from engine.planning import kernel_table
 from engine.planning.probes.disks import read_bytes_per_s, read_disk
@@ -212,7 +213,7 @@ def _measure(
     check: Callable[[], None],
 ) -> Speeds:
     others = OtherWork()
-    steps = 5 + len(report.gpus) + len(report.disks)
+    steps = 1 + len(MEASURED_NAMES) + len(report.gpus) + len(report.disks)
     done = 0
 
     def next_step(what: str) -> None:

@@ -25,10 +25,11 @@ import torch
 from torch import Tensor
 
 from engine.files import read_cached, write_cached
-from engine.kernels import library
+from engine.kernels import blocks, library
+from engine.kernels.library import Packed
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack
-from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
+from engine.model.weight_format import MEASURED_NAMES, WeightFormat, weight_format
 from engine.planning.probes.host import OtherWork, usable_cores
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
@@ -37,11 +38,13 @@ FORMAT_WIDTHS = (1, 16)
 TORCH = "torch"
 
 _INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod")
-_SAME_RESULTS = {"q8_0": (_INTEGER_SETS,), "q4_k_m": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
+_SAME_RESULTS = {
+    **dict.fromkeys(("q8_0", "q4_k_m", "iq2_s"), (_INTEGER_SETS,)),
+    "bf16": (("avx2", "avx512vnni"),),
+}
 # Instruction sets without kernels of their own for a format, and the sets whose kernels they run.
 _BORROWED = {
-    "q8_0": {"avx512bf16": "avx512vnni"},
-    "q4_k_m": {"avx512bf16": "avx512vnni"},
+    **dict.fromkeys(("q8_0", "q4_k_m", "iq2_s"), {"avx512bf16": "avx512vnni"}),
     "bf16": {"avxvnni": "avx2"},
 }
 # A set other than the highest must be faster by more than the noise of runs.
@@ -110,12 +113,12 @@ def kept_rows(cache_folder: Path) -> dict[str, Row]:
         }
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return {name: row for name, row in rows.items() if name in FORMAT_NAMES and row.keys() == set(_widths(name))}
+    return {name: row for name, row in rows.items() if name in MEASURED_NAMES and row.keys() == set(_widths(name))}
 
 
 def format_seconds(cache_folder: Path) -> dict[str, float]:
     """Return the seconds of each format's products at the widths that count, by its name."""
-    rows = measured_rows(cache_folder, FORMAT_NAMES)
+    rows = measured_rows(cache_folder, MEASURED_NAMES)
     return {name: sum(min(row[width].values()) for width in FORMAT_WIDTHS) for name, row in rows.items()}
 
 
@@ -224,10 +227,18 @@ def _seconds(products: list[Callable[[Tensor], Tensor]], tokens: Tensor) -> floa
     return best
 
 
+def _packed(kind: int, weight: Tensor) -> Packed:
+    """Return a matrix in a type, or random blocks in one that nothing is quantized to."""
+    if blocks.name_of(kind) in blocks.QUANTIZABLE:
+        return pack(weight, kind)
+    raw = torch.randint(256, (len(weight), blocks.row_bytes(kind, weight.shape[1])), dtype=torch.uint8)
+    return blocks.arrange(kind, raw, *weight.shape, wild=True)
+
+
 def _products(measured: WeightFormat, weight: Tensor) -> list[Callable[[Tensor], Tensor]]:
     """Return the product with each of several copies of a matrix."""
     copies = range(max(1, _COPIES_BYTES // measured.matrix_bytes(*weight.shape)))
     if not measured.packed:
         return [Linear(weight.to(measured.dense, copy=True)) for _ in copies]
-    packed = pack(weight, measured.matrix_kind(weight.shape[1]))
+    packed = _packed(measured.matrix_kind(weight.shape[1]), weight)
     return [PackedLinear(replace(packed, data=packed.data.clone())) for _ in copies]

@@ -5,7 +5,7 @@ From them and a config alone come the seconds of the processor and of a GPU for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from engine.messages import LoadOptions
@@ -29,7 +29,9 @@ from engine.planning.probes.host_speed import format_speed
 
 # A modest laptop, for a machine that was not measured yet: the order of modes comes out right, figures do not.
 _ASSUMED_BYTES_PER_S = 25e9
-_ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "q8_0": 50e9, "q4_k_m": 50e9}
+_ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "q8_0": 50e9, "q4_k_m": 50e9, "iq2_s": 50e9}
+#: What a core looks up of codebook types.
+_ASSUMED_POINTS_BYTES_PER_S = 4e9
 _ASSUMED_OPERATOR_S = 4e-6
 _ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
 _ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
@@ -94,6 +96,8 @@ def _assumed_host(report: MachineReport) -> HostSpeed:
     formats = {
         name: FormatSpeed(_ASSUMED_BYTES_PER_S, cores * each, 0.2) for name, each in _ASSUMED_PRODUCTS_PER_S.items()
     }
+    looked_up = min(_ASSUMED_BYTES_PER_S, cores * _ASSUMED_POINTS_BYTES_PER_S)
+    formats["iq2_s"] = replace(formats["iq2_s"], bytes_per_s=looked_up)
     return HostSpeed(_ASSUMED_BYTES_PER_S, _ASSUMED_OPERATOR_S, formats)
 
 

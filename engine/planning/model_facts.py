@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.errors import UnsupportedModel
+from engine.gguf.stored_tensor import PLAIN
 from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
 from engine.model.tensors import check_tensors
-from engine.model.weight_format import stored_format, weight_format
+from engine.model.weight_format import published_types, stored_format, weight_format
 from engine.model_file import OpenedModel
 from engine.weights.checkpoint import CheckpointOutline
 
@@ -50,6 +51,22 @@ def target_facts(opened: OpenedModel) -> TargetFacts:
         return TargetFacts(opened.reference, config, missing_bytes)
     check_tensors(files, config)  # or a plan would promise a model that loading refuses
     return TargetFacts(opened.reference, config, digest=opened.digest)
+
+
+def smaller_copy(target: TargetFacts) -> tuple[TargetFacts, int]:
+    """Return the facts of a copy in Q4_K_M that is still to be made, and the bytes of its file.
+
+    Raises:
+        UnsupportedModel: The model is quantized already.
+    """
+    config = target.config
+    if config.quantization is not None or any(kind not in PLAIN for kind in config.types.values()):
+        raise UnsupportedModel("{name} is quantized already.", name=target.name)
+    types = published_types(replace(config, quantization="Q4_K_M"))
+    config = replace(config, quantization="Q4_K_M", types=types)
+    weights = stored_format(config)
+    embedding = 0 if config.tied else weights.matrix_bytes(config.vocabulary_size, config.hidden_size)
+    return TargetFacts(target.name, config), weight_bytes(config, weights) + embedding
 
 
 def _published_bytes(config: ModelConfig) -> int:

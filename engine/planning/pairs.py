@@ -119,7 +119,7 @@ def draft_problems(options: LoadOptions, drafts: Iterable[str]) -> Iterator[tupl
     Raises:
         TenonError: The model itself cannot be used.
     """
-    target = open_model(options.model)
+    target = open_model(options.model, adapter=options.adapter)
     config = target.config
     for draft in drafts:
         problem = mode = ""

@@ -40,7 +40,7 @@ from engine.planning.kernel_table import format_seconds
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
 from engine.planning.machine_speeds import read_room
-from engine.planning.model_facts import TargetFacts, target_facts
+from engine.planning.model_facts import TargetFacts, smaller_copy, target_facts
 from engine.planning.pairs import installed_drafts
 from engine.planning.profile import Profile, Spoken, keep_profile, profile_path, read_profile
 
@@ -210,7 +210,7 @@ def model_planner(
             model's.
         InvalidOption: A value is out of its range, or a draft is named twice.
     """
-    opened = open_model(options.model, find)
+    opened = open_model(options.model, find, options.adapter)
     target = target_facts(opened)
     own = report is None or this_machine
     machine = read_report() if report is None else report
@@ -255,6 +255,9 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     try:
         opened = open_model(model.reference, lambda _: Path(model.place))
         target = target_facts(opened)
+        if model.smaller:
+            target, copy_bytes = smaller_copy(target)
+            about = replace(about, copy_bytes=copy_bytes)
         opened.check_tokenizer()
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
     except TenonError as error:

@@ -15,7 +15,7 @@ import numpy
 
 from engine.decoding.costs import settled
 from engine.drafting.chances import Matched
-from engine.drafting.lookup import CLASSES, MatchChances
+from engine.drafting.lookup import MATCHES, MatchChances
 from engine.files import read_cached, write_cached
 from engine.json_text import from_plain
 from engine.messages import PromptKind, RoundRecord
@@ -66,7 +66,7 @@ class Profile:
     drafts: dict[str, dict[str, float]] = field(default_factory=dict)
     # Yields by drafter and then by kind of prompt
     yields: dict[str, dict[str, Yielded]] = field(default_factory=dict)
-    # How often texts went on as before, by the shortest match of each class of `MatchChances`
+    # How often texts went on as before, by the kinds of matches of `MatchChances`
     matches: dict[str, Matched] = field(default_factory=dict)
     # Seconds of a forward by placement, tokens of the text before and width, measured side by side
     calibrated: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
@@ -80,8 +80,8 @@ class Profile:
 
     @property
     def known(self) -> bool:
-        """True if anything was measured."""
-        return bool(self.forwards)
+        """True if any reply was measured, on a busy machine too."""
+        return bool(self.forwards or self.spoken)
 
     def knows_draft(self, digest: str) -> bool:
         """Return whether a draft has drafted alone in any mode."""
@@ -217,11 +217,11 @@ class Profile:
 
     def chances(self) -> MatchChances:
         """Return the worth of earlier replies' matches, for replies to come."""
-        return MatchChances({one: self.matches.get(str(one), Matched()) for one in CLASSES})
+        return MatchChances({one: self.matches.get(str(one), Matched()) for one in MATCHES})
 
     def with_matches(self, chances: MatchChances) -> Profile:
         """Return this profile with the present worth of matches."""
-        return replace(self, matches={str(shortest): one for shortest, one in chances.earlier.items()})
+        return replace(self, matches={str(kind): one for kind, one in chances.earlier.items()})
 
 
 def drafter_key(mode: str, *digests: str) -> str:

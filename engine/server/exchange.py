@@ -17,6 +17,7 @@ from engine.messages import (
     MOST_PARTS,
     SAMPLING_RANGES,
     ChatMessage,
+    EarlierReplies,
     Generate,
     LoadOptions,
     ModelReport,
@@ -73,6 +74,8 @@ class Served:
     created: int = field(default_factory=lambda: int(time.time()))  # time of the start, in seconds since 1970
     # Whether control tokens in a raw prompt are control tokens, if a request does not say
     parse_special: bool = False
+    # Earlier replies that its replies are guessed from; None for none, and if whoever asks settles it
+    earlier: EarlierReplies | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -112,7 +115,9 @@ class Exchange(ABC):
         check_model(fields, served)
         # Field that has each part of this request
         self.places = {part: next(filter(fields.has, names), names[-1]) for part, names in self.fields_of.items()}
-        self.requests: tuple[Generate, ...] = self._read(fields)  # requests for the engine
+        self.requests: tuple[Generate, ...] = tuple(  # requests for the engine
+            replace(request, earlier=served.earlier) for request in self._read(fields)
+        )
         for request in self.requests:
             check_bounds(request, served, self.places)
         # True if the answer is wanted piece by piece

@@ -48,6 +48,7 @@ def serve(
     ready: Callable[[str, str], None],
     progress: Callable[[messages.Event], None],
     parse_special: bool = False,
+    guess_from_replies: bool = True,
 ) -> None:
     """Serve a model until SIGINT or SIGTERM.
 
@@ -58,6 +59,7 @@ def serve(
         ready: Called with address and the model's name once requests are answered.
         progress: Called with events of the load: `LoadProgress` and `Notice`.
         parse_special: Whether control tokens in a raw prompt are control tokens, if a request does not say.
+        guess_from_replies: Whether earlier replies to any client serve to guess the next ones.
 
     Raises:
         TenonError: The port is not free, or the model cannot be loaded.
@@ -79,7 +81,8 @@ def serve(
             with _on_signals(stop):
                 try:
                     name = served_name(options.model)
-                    served = Served(name, options, await loading, parse_special=parse_special)
+                    earlier = messages.EarlierReplies("programs") if guess_from_replies else None
+                    served = Served(name, options, await loading, parse_special=parse_special, earlier=earlier)
                 except asyncio.CancelledError:
                     return
                 server = ModelServer(link, application(lambda: served, link, metrics, key), progress)

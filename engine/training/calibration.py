@@ -47,6 +47,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.model_file import OpenedModel, open_model
+from engine.modes import in_mode
 from engine.modes.drafted import GHIDORAH, PPD
 from engine.placement.device import Link
 from engine.planning.planner import model_planner
@@ -373,7 +374,8 @@ def run(request: TreeRequest, out: TextIO) -> HeadCalibration | PromptTokenCalib
         file=out,
         flush=True,
     )
-    options = LoadOptions(model=request.model, drafts=(request.draft,))
+    # Automatic may choose another mode, whose draft these times are not.
+    options = in_mode(GHIDORAH.name, LoadOptions(model=request.model, drafts=(request.draft,)))
     run = settle(options)
     placement = run.load.placement
     if placement.streams:
@@ -421,7 +423,7 @@ def _calibrate_prompt_tokens(
         flush=True,
     )
     keep_calibration(cache_folder(), target.digest, draft.digest, calibration)
-    options = LoadOptions(model=request.model, drafts=(request.draft,))
+    options = in_mode(PPD.name, LoadOptions(model=request.model, drafts=(request.draft,)))
     placement = settle(options).load.placement
     if placement.streams or placement.uses_gpu:
         print(_NO_TIMES, file=out, flush=True)

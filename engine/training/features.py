@@ -58,10 +58,10 @@ def features_of(decoder: Decoder, texts: Sequence[Sequence[int]]) -> list[Tensor
     """Return the features of each text, (its length, h).
 
     Texts are put side by side into one forward, where a mask keeps each to itself: the products are wider, and so
-    faster, than those of one text after the other.
+    faster, than those of one text after the other. A layer that keeps a state of the text knows no such mask.
     """
     found: list[Tensor] = []
-    for group in _groups(texts):
+    for group in _groups(texts) if not decoder.config.convolution else ([text] for text in texts):
         lengths = [len(text) for text in group]
         total = sum(lengths)
         owner = torch.arange(len(group)).repeat_interleave(torch.tensor(lengths))

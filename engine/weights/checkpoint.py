@@ -12,12 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from os.path import isfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gguf.quants
+import gguf
 import numpy as np
 import torch
-from gguf.constants import GGMLQuantizationType
 from torch import Tensor
 
 from engine.errors import (
@@ -26,25 +25,32 @@ from engine.errors import (
     UnsupportedModel,
     WeightsCorrupt,
     WeightsMissing,
-    WeightsNotFinite,
 )
-from engine.families.family import SCALES
 from engine.files import read_text_file
 from engine.gguf.config import read_sampling
 from engine.gguf.files import gguf_name
 from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
-from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
+from engine.gguf.stored_tensor import F32, PLAIN, StoredTensor, TensorTypes, is_finite, not_finite, type_name
+from engine.gguf.types import GgmlType
 from engine.json_text import read_json
 from engine.kernels import blocks
 from engine.sentences import mark
 from engine.weights.direct_reader import Piece, read_pieces
+from engine.weights.quantized_checkpoint import encodings, method_of, with_modelopt
 from engine.weights.safetensors_file import SafetensorsFile, stacks_of
 from engine.weights.watched_file import WatchedFile
 
+if TYPE_CHECKING:
+    from engine.weights.adapter import Adapter
+
 #: Types that the kernels multiply as they are stored.
 KERNEL_TYPES = frozenset(blocks.NAMES.values())
+# Types that the package gguf dequantizes.
+_OTHERS = {GgmlType.TQ1_0, GgmlType.TQ2_0}
+#: Types whose numbers can be read.
+READ_TYPES = KERNEL_TYPES | PLAIN.keys() | _OTHERS
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 _PYTORCH = mark(
@@ -85,7 +91,7 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
     if kind in KERNEL_TYPES:
         return blocks.dequantize(kind, raw, columns)
     with np.errstate(all="ignore"):  # a damaged scale is a NaN or an infinity
-        return torch.from_numpy(gguf.quants.dequantize(raw.numpy(), GGMLQuantizationType(kind))).view(-1, columns)
+        return torch.from_numpy(gguf.dequantize(raw.numpy(), gguf.GGMLQuantizationType(kind))).view(-1, columns)
 
 
 def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
@@ -102,21 +108,27 @@ class Checkpoint:
     Args:
         path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
         head: True for a GGUF file with the layer alone that guesses a token further (MTP).
+        adapter: An adapter that is merged into the matrices as they are read; None for none.
 
     Raises:
         ModelNotFound: There is nothing at this path, or more than one GGUF model.
         ConfigInvalid: The config is missing, unreadable, or names no architecture.
         WeightsMissing: There are no weights, or a part is missing.
         WeightsCorrupt: A file is truncated or not what its name says.
-        UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read.
+        UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read, or an adapter for another
+            model, or for quantized matrices.
     """
 
-    def __init__(self, path: Path, head: bool = False) -> None:
+    def __init__(self, path: Path, head: bool = False, adapter: Adapter | None = None) -> None:
         if not path.exists():
             raise ModelNotFound("There is no model at {path}; check the path or install the model.", path=path)
         gguf = find_gguf(path)
         # True if the config comes from a GGUF file's metadata, and not from config.json
         self.from_gguf = gguf is not None
+        # True if matrices are in a format of others, or merged with an adapter, so that they are made slower than read
+        self.converts = False
+        # True if 1 was added to norms, as MLX does for models with gated DeltaNet, whose filters it turns
+        self._norms_plus_one = False
         self.text_alone = False  # True if a GGUF file has encoders of images or sound too, which are left out
         self._files: Sequence[WeightsFile]
         if gguf is not None:
@@ -130,46 +142,52 @@ class Checkpoint:
             self._packed_name = f"{gguf_name(gguf)}.tenon"
         else:
             self.folder = path
-            self.config = read_config_file(path)
-            self.quantization = published_quantization(self.config)
+            self.config = with_modelopt(path, read_config_file(path))
+            method = method_of(self.config)
+            self.quantization = None if method is None else method.title
+            self.converts = method is not None and not method.streams
             stacks = stacks_of(self.config, architecture_of(self.config))
-            self._files = [SafetensorsFile(file, stacks) for file in weight_files(path)]
+            files = [SafetensorsFile(file, stacks) for file in weight_files(path)]
+            found = encodings(self.config, {name: part for file in files for name, part in file.parts()})
+            for one in files:
+                one.put(*found)
+                self._norms_plus_one |= any(
+                    name.endswith("linear_attn.conv1d.weight") and entry.shape[1:] > (1, 1) and entry.shape[-1] == 1
+                    for name, entry in one.entries.items()
+                )
+            self._files = files
             self._packed_name = "tenon"
         self.architecture = architecture_of(self.config)  # ``architectures[0]`` of the config
         self._file_of: dict[str, WeightsFile] = {}
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.names, file))
-        self._scales = self._take_scales()
         self.names = frozenset(self._file_of)  # the names of all tensors
+        self._adapter = adapter
+        self._merged = {} if adapter is None else self._merge(adapter, path)
+        self.converts |= adapter is not None
         # Element types of the tensors, as GGUF's numbers; unreadable types are left out
         self.types = self._types()
         # The weights files by their paths
         self.files = {file.path: WatchedFile(file.path) for file in self._files}
+        if adapter is not None:
+            self.files[adapter.file.path] = adapter.file
         self.size_bytes = sum(file.size_bytes for file in self._files)  # size of all weights files
 
-    def _take_scales(self) -> dict[str, tuple[Path, int]]:
-        """Return file and place of each tensor's scales, which are no tensors to others.
-
-        Raises:
-            WeightsCorrupt: A tensor's blocks or scales are cut, or missing.
-        """
+    def _merge(self, adapter: Adapter, path: Path) -> dict[str, StoredTensor]:
+        """Return the matrices that an adapter changes."""
+        shapes = {name: self._file_of[name].shape(name) for name in self.names}
         found = {}
-        files = [file for file in self._files if isinstance(file, SafetensorsFile)]
-        for file in files:
-            for name in file.names:
-                blocks = name.removesuffix(SCALES) + ".weight"
-                if name.endswith(SCALES) and blocks in self._file_of:
-                    del self._file_of[name]
-                    rows, columns = self._file_of[blocks].shape(blocks)
-                    if file.shape(name) == (rows, columns // 32) and columns % 32 == 0:
-                        found[blocks] = (file.path, file.place(name)[0])
-        without = next((name for file in files for name in file.block_names if name not in found), None)
-        if without is not None:
-            raise WeightsCorrupt(
-                "The blocks of {name} and their scales do not fit together, so one of them is cut or missing; "
-                "download the model again.",
-                name=without,
-            )
+        for name, addition in adapter.additions(shapes, self.config, path.name).items():
+            stored = self._file_of[name].stored(name)
+            if stored.kind not in PLAIN or stored.encoding is not None or stored.transposed:
+                raise UnsupportedModel(
+                    "The adapter {adapter} cannot be merged into weights of the type {kind} ({tensor}): take the model "
+                    "that it was made for in F16 or BF16 as its base; it can be quantized as it loads.",
+                    adapter=adapter.name,
+                    kind=self.quantization or type_name(stored.kind),
+                    tensor=name,
+                )
+            found[name] = addition.merged_into(stored)
         return found
 
     def _types(self) -> TensorTypes:
@@ -181,7 +199,8 @@ class Checkpoint:
 
     def packed_path(self, weights: str) -> Path:
         """Return the path of the model's weights in a packed format, beside it."""
-        return self.folder / f"{self._packed_name}-{weights}.packed"
+        changed = "" if self._adapter is None else f"-{self._adapter.name}"
+        return self.folder / f"{self._packed_name}{changed}-{weights}.packed"
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor; raise KeyError if there is none of this name."""
@@ -189,13 +208,22 @@ class Checkpoint:
 
     def stored(self, name: str) -> StoredTensor:
         """Return the place of a tensor. Raises UnsupportedModel for a type that cannot be read."""
+        if name in self._merged:
+            return self._merged[name]
         found = self._file_of[name].stored(name)
-        if name not in self._scales:
-            return found
-        return replace(found, size_bytes=found.size_bytes // 16 * 17, scales=self._scales[name])
+        if self._norms_plus_one and name.endswith("norm.weight") and "linear_attn" not in name:
+            found = replace(found, offset=-1.0)
+        if found.kind not in READ_TYPES:
+            raise UnsupportedModel(
+                "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
+                "quantization of this model, such as Q4_K_M or Q8_0.",
+                name=found.name,
+                kind=type_name(found.kind),
+            )
+        return found
 
     def stored_bytes(self, name: str) -> int:
-        """Return the bytes of a tensor in its file."""
+        """Return the bytes of a tensor in the type that it has, or becomes."""
         return self.stored(name).size_bytes
 
     @property
@@ -205,7 +233,7 @@ class Checkpoint:
 
     def tensor(self, name: str) -> Tensor:
         """Read one whole tensor: plain numbers in their own type, others in float32."""
-        stored = self.stored(name)
+        stored = self.stored(name).read_as(F32)
         whole = torch.empty(stored.shape, dtype=PLAIN.get(stored.kind, torch.float32))
         for _ in self.read(name, whole, lambda: None):
             pass
@@ -220,16 +248,16 @@ class Checkpoint:
             check: Called before each piece; raises to cancel.
 
         Yields:
-            Bytes read from the file, once per piece.
+            Bytes of the rows in their type, once per piece.
         """
         stored = self.stored(name)
         rows = target if target.dim() > 1 else target[None]
-        for piece in read_pieces(self.files, [stored], check):
+        for piece in read_pieces(self.files, [stored.read_as(F32)], check):
             values = piece_values(piece)
             if not is_finite(values):
                 raise not_finite(stored)
             rows[piece.first : piece.first + piece.count].copy_(values)
-            yield piece.raw.nbytes
+            yield piece.count * stored.row_bytes
 
     def digest(self) -> str:
         """Return a hash of the config and of the identity of every file, as the key of cached results.
@@ -247,22 +275,9 @@ class Checkpoint:
             for place in range(_PROBES if last else 0):
                 watched.read([(last * (place + 1) // _PROBES, memoryview(probe))])
                 digest.update(probe)
+        if self._adapter is not None:
+            digest.update(self._adapter.identity.encode())
         return digest.hexdigest()
-
-
-def is_finite(values: Tensor) -> bool:
-    """Return whether no number is a NaN or an infinity, by their sum, or one by one if that is too large."""
-    return bool(values.sum(dtype=torch.float32).isfinite()) or bool(values.isfinite().all())
-
-
-def not_finite(stored: StoredTensor) -> WeightsNotFinite:
-    """Return the error for a tensor that holds a NaN or an infinity."""
-    return WeightsNotFinite(
-        "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download the file "
-        "again, or use another one.",
-        file=stored.path.name,
-        tensor=stored.name,
-    )
 
 
 def piece_values(piece: Piece) -> Tensor:
@@ -274,12 +289,6 @@ def piece_values(piece: Piece) -> Tensor:
     if order is not None:
         found = found[order.long()] if len(stored.shape) > 1 else found[:, order.long()]
     return found.float() + stored.offset if stored.offset else found
-
-
-def published_quantization(config: dict[str, Any]) -> str | None:
-    """Return the quantization that a config.json names and Tenon reads: MXFP4, as gpt-oss is published in."""
-    told = config.get("quantization_config")
-    return "MXFP4" if isinstance(told, dict) and told.get("quant_method") == "mxfp4" else None
 
 
 def read_config_file(folder: Path, name: str = "config.json") -> dict[str, Any]:
@@ -390,7 +399,7 @@ class CheckpointOutline:
                 "There is no model folder at {folder}; check the path or install the model.", folder=folder
             )
         self.folder = folder
-        self.config = read_config_file(folder)
+        self.config = with_modelopt(folder, read_config_file(folder))
         self.from_gguf = False  # False: it reads config.json
         self.architecture = architecture_of(self.config)
         self.types = TensorTypes()  # empty: an outline knows no tensor's type
@@ -400,7 +409,9 @@ class CheckpointOutline:
         named = said if isinstance(said, str) else None
         # Quantization by config.json if the model is published in blocks, whatever file is to be fetched;
         # else that of a quantized file to be fetched, by the index, such as Q4_K_M; else None
-        self.quantization = published_quantization(self.config) or named
+        method = method_of(self.config)
+        self.quantization = named if method is None else method.title
+        self.converts = method is not None and not method.streams
         # Names of all tensors as the index lists them; empty without one
         self.names = frozenset(map(str, _table(index.get("weight_map"))))
         there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))

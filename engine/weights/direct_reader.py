@@ -37,6 +37,9 @@ the system cuts both into pieces of some hundred kB and queues these, so that mo
 
 #: Bytes read between two looks at the cancel flag; the floats of 4-bit weights are eight times as many.
 PIECE_BYTES = 4 << 20
+_MOST_AHEAD_BYTES = 256 << 20
+# Numbers that are made from the parts of a matrix at once.
+_MADE_NUMBERS = 1 << 18
 # One more than the cores, since one waits for the disk; more threads than this read no disk faster.
 _MOST_READERS = 9
 
@@ -275,20 +278,22 @@ def read_pieces(
     ]
     largest = max((stored.row_bytes * count for stored, _, count in wanted), default=0)
     readers = min(torch.get_num_threads() + 1, _MOST_READERS)
+    most = max(2, _MOST_AHEAD_BYTES // max(1, largest))  # matrices that must be read whole may be hundreds of MB
     # Memory of its own goes back to the system at the end; aligned blocks in glibc's heap leave lasting gaps.
-    buffers = deque(PageMemory(largest).tensor(0, largest) for _ in range(min(2 * readers, len(wanted))))
+    buffers = deque(PageMemory(largest).tensor(0, largest) for _ in range(min(2 * readers, len(wanted), most)))
     ahead: deque[tuple[Piece, Tensor, Future[None]]] = deque()
 
     def read(piece: Piece) -> None:
         stored = piece.stored
-        if stored.whole:
-            parts = torch.split(piece.raw, [size for _, _, size in stored.ranges])
-            for part, (path, start, _) in zip(parts, stored.ranges, strict=True):
-                files[path].read([(start, part.numpy().data)], stored.name, keep_cached)
-            piece.raw.copy_(stored.rows_of(parts))
+        if stored.transposed or stored.encoding is not None:
+            # A few rows at a time stay in the core's cache with all that they are made by way of.
+            few = piece.count if stored.whole else max(1, _MADE_NUMBERS // max(1, stored.columns))
+            for first in range(0, piece.count, few):
+                rows = read_rows(files, stored, piece.first + first, min(few, piece.count - first), keep_cached)
+                piece.raw[first * stored.row_bytes :][: len(rows)] = rows
         else:
-            place = stored.start + piece.first * stored.row_bytes
-            files[stored.path].read([(place, piece.raw.numpy().data)], stored.name, keep_cached)
+            ((path, start, _),) = stored.ranges(piece.first, piece.count)
+            files[path].read([(start, piece.raw.numpy().data)], stored.name, keep_cached)
         each(piece)
 
     def begin(stored: StoredTensor, first: int, count: int) -> None:
@@ -314,6 +319,17 @@ def read_pieces(
                 break
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def read_rows(
+    files: Mapping[Path, WatchedFile], stored: StoredTensor, first: int, count: int, keep_cached: bool = True
+) -> Tensor:
+    """Return the bytes of some rows of a tensor; files and errors as in `read_pieces`."""
+    raw = []
+    for path, start, size in stored.ranges(first, count):
+        raw.append(torch.empty(size, dtype=torch.uint8))
+        files[path].read([(start, raw[-1].numpy().data)], stored.name, keep_cached)
+    return stored.rows_of(raw, first, count)
 
 
 def _step(stored: StoredTensor, row_multiple: int) -> int:

@@ -1,4 +1,4 @@
-"""Kinds of drafts, a whole model or a head that runs on its target's hidden states, and a look at pickles first.
+"""Kinds of drafts, a whole model or a head that runs on its target's hidden states; adapters; a look at pickles first.
 
 A file of PyTorch's is checked before it is unpickled: torch would work for minutes on one that only opens lists.
 """
@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
+from engine.errors import CheckpointError, UnsupportedModel
 from engine.files import check_file, read_text_file
 from engine.gguf.files import HEAD_PREFIX, SUFFIX
 from engine.json_text import read_json
+from engine.sentences import mark
 
 DraftKind = Literal["model", "head"]
 HeadKind = Literal["prompt tokens", "medusa", "block", "parallel", "assistant", "mlp", "mtp", "feature"]
@@ -30,6 +34,15 @@ ADAPTER_CONFIG, ADAPTER_SAFETENSORS, ADAPTER_PICKLE = (
 )
 #: Files that describe a folder: a model's or a draft's own, and PEFT's.
 CONFIGS = ("config.json", ADAPTER_CONFIG)
+NO_PLAIN_LORA = mark(
+    "The adapter {adapter} has {feature}, and of adapters Tenon merges plain LoRA alone: merge it into its model with "
+    "PEFT (merge_and_unload), and choose the result."
+)
+# PEFT's options that change more than a matrix, or by another formula.
+_OTHER_FORMULAS = (
+    *("use_dora", "use_qalora", "use_bdlora", "lora_bias", "alora_invocation_tokens", "layer_replication"),
+    *("trainable_token_indices", "arrow_config", "kasa_config", "monteclora_config", "velora_config"),
+)
 PICKLES = ("pytorch_model.bin", MEDUSA_PICKLE, ADAPTER_PICKLE)
 #: Tensors of Medusa heads: a prefix, the head, the place in it, and the part that tells a block's matrix from the
 #: map.
@@ -89,9 +102,39 @@ def is_prompt_tokens(folder: Path) -> bool:
     return "num_special_tokens" in _config(folder / ADAPTER_CONFIG)
 
 
+def is_adapter(place: Path) -> bool:
+    """Return whether a folder or a GGUF file holds a LoRA adapter, by its own description."""
+    if place.is_dir():
+        alone = (place / ADAPTER_CONFIG).is_file() and not (place / "config.json").exists()
+        return alone and not is_prompt_tokens(place)
+    from engine.gguf.header import read_header  # imports NumPy, which no window needs
+
+    with suppress(CheckpointError):
+        return place.suffix.lower() == SUFFIX and read_header(place).metadata.get("general.type") == "adapter"
+    return False
+
+
+def check_adapter(config: Mapping[str, Any], name: str) -> None:
+    """Refuse an adapter that is no plain LoRA, by its config.
+
+    Raises:
+        UnsupportedModel: It is of another kind, or by another formula.
+    """
+    kind = config.get("peft_type")
+    other = next((one for one in _OTHER_FORMULAS if config.get(one)), None)
+    feature = other if kind == "LORA" else f"peft_type {kind}"
+    if feature is not None:
+        raise UnsupportedModel(NO_PLAIN_LORA, adapter=name, feature=feature)
+
+
 def _says_block(config: dict[str, Any]) -> bool:
     """Return whether a config is that of a draft of whole blocks (DFlash, DSpark)."""
     return "dflash_config" in config or {"block_size", "mask_token_id", "target_layer_ids"} <= set(config)
+
+
+def read_adapter_config(folder: Path) -> dict[str, Any]:
+    """Return the config of an adapter; it is empty if it cannot be read."""
+    return _config(folder / ADAPTER_CONFIG)
 
 
 def _config(path: Path) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelNotFound, WeightsCorrupt, WeightsNotFinite
-from engine.weights.checkpoint import INDEX, SINGLE, is_finite, read_config_file, weight_files
+from engine.gguf.stored_tensor import is_finite
+from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
 from engine.weights.draft_kind import (
     ADAPTER_CONFIG,
     ADAPTER_SAFETENSORS,

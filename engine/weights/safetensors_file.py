@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.families import SUPPORTED
-from engine.families.family import Stack
+from engine.families.family import NETWORK, Family, Stack
 from engine.files import open_file
-from engine.gguf.stored_tensor import BF16, F16, F32, F64, MXFP4, PLAIN, StoredTensor
+from engine.gguf.stored_tensor import BF16, F16, F32, F64, PLAIN, Encoding, Part, StoredTensor
+from engine.gguf.types import GgmlType
 from engine.json_text import from_plain, read_json
 from engine.sentences import say
 from engine.weights.watched_file import WatchedFile
@@ -31,18 +32,40 @@ from engine.weights.watched_file import WatchedFile
 KINDS = {"F64": F64, "F32": F32, "F16": F16, "BF16": BF16}
 #: Types that index tensors are stored in.
 INDEX_DTYPES = {"I64": torch.int64, "I32": torch.int32, "BOOL": torch.bool}
-OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+#: All types that are read, those of weights among them; codes that are packed in words have no sign.
+DTYPES = {
+    **{name: PLAIN[kind] for name, kind in KINDS.items()},
+    **INDEX_DTYPES,
+    **{"I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "U32": torch.int32},
+    **{"F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2, "F8_E8M0": torch.float8_e8m0fnu},
+}
+# MLX's names of the matrices of networks without a gate.
+_MLX_UNGATED = ("fc1", "fc2")
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
 
 def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stack]:
     """Return the stacks of a model by the ends of their names; for latents each head's maps to keys and values."""
+    family = SUPPORTED.get(architecture)
+    found = {} if family is None else _stacks_in_mlx(family)
     widths = config.get("qk_nope_head_dim"), config.get("v_head_dim")
     rows = tuple(count for count in widths if isinstance(count, int) and count > 0)
     if len(rows) == len(widths):
         names = ("self_attn.k_b_proj.{}.weight", "self_attn.v_b_proj.{}.weight")
-        return {"self_attn.kv_b_proj.weight": Stack(names, rows=rows)}
-    return SUPPORTED[architecture].stacks if architecture in SUPPORTED else {}
+        return {**found, "self_attn.kv_b_proj.weight": Stack(names, rows=rows)}
+    return found if family is None else {**found, **family.stacks}
+
+
+def _stacks_in_mlx(family: Family) -> dict[str, Stack]:
+    """Return MLX's stacks of each of an expert's matrices by the ends of their names."""
+    found = {}
+    matrices = () if family.experts is None else family.experts.matrices
+    for own, matrix in zip(NETWORK if len(matrices) == len(NETWORK) else _MLX_UNGATED, matrices, strict=False):
+        outer = matrix.partition("experts.{}.")[0]
+        for stack in ("switch_mlp", "experts.switch_glu", "experts"):
+            for end in ("weight", "bias"):
+                found[f"{outer}{stack}.{own}.{end}"] = Stack((f"{matrix}.{end}",))
+    return found
 
 
 # Far beyond every existing number: a damaged one must not become a list of that many entries.
@@ -85,7 +108,8 @@ class SafetensorsFile:
         self.size_bytes = path.stat().st_size
         self.header, self._data_start = self._read_header()
         self.entries = {name: self._entry(name) for name in self.header if name != "__metadata__"}
-        self._parts = {name: part for stack in self.entries for name, part in self._split(stack)}
+        self._encodings: Mapping[str, Encoding] = {}
+        self._parts = self._split_stacks()
         needed = self._data_start + max((entry.data_offsets[1] for entry in self.entries.values()), default=0)
         if self.size_bytes < needed:
             raise WeightsCorrupt(
@@ -129,9 +153,8 @@ class SafetensorsFile:
             (start, stop), shape, dtype = entry.data_offsets, entry.shape, entry.dtype
         except ValueError as error:
             raise self._corrupt(say("the entry of {name} cannot be read", name=name)) from error
-        width = PLAIN[KINDS[dtype]].itemsize if dtype in KINDS else OTHER_SIZES.get(dtype)
         sound = 0 <= start <= stop and min(shape, default=0) >= 0
-        if not sound or (width is not None and stop - start != math.prod(shape) * width):
+        if not sound or (dtype in DTYPES and stop - start != math.prod(shape) * DTYPES[dtype].itemsize):
             raise self._corrupt(say("the bytes of {name} do not match its shape", name=name))
         return entry
 
@@ -141,14 +164,27 @@ class SafetensorsFile:
         stacks = {part.name for part in self._parts.values()}
         return (*(name for name in self.entries if name not in stacks), *self._parts)
 
-    @property
-    def block_names(self) -> tuple[str, ...]:
-        """Names of the tensors that are blocks of MXFP4 without their scales."""
-        return tuple(
-            name
-            for name, part in self._parts.items()
-            if part.stack is not None and part.stack.blocks and self.entries[part.name].dtype == "U8"
-        )
+    def parts(self) -> Iterator[tuple[str, Part]]:
+        """Yield the tensors of types that are read by name, as they may be parts of a matrix."""
+        for name, entry in self.entries.items():
+            if entry.dtype in DTYPES:
+                yield name, Part(self.path, self._data_start + entry.data_offsets[0], DTYPES[entry.dtype], entry.shape)
+
+    def put(self, encodings: Mapping[str, Encoding], used: Collection[str]) -> None:
+        """Put matrices in the place of their parts.
+
+        Args:
+            encodings: Matrices of all files by name; one is in the file of its first part.
+            used: Names of the parts.
+        """
+        self._encodings = {name: one for name, one in encodings.items() if one.parts[0].path == self.path}
+        entries = {name: entry for name, entry in self.entries.items() if name not in used}
+        whole = {name: Entry("", one.shape, (0, 0)) for name, one in self._encodings.items()}
+        self.entries = {**entries, **whole}
+        self._parts = self._split_stacks()
+
+    def _split_stacks(self) -> dict[str, _Part]:
+        return {name: part for stack in self.entries for name, part in self._split(stack)}
 
     def _split(self, name: str) -> Iterator[tuple[str, _Part]]:
         """Yield the parts of a stack by their names; none of any other tensor."""
@@ -158,10 +194,8 @@ class SafetensorsFile:
         stack, shape = self._stacks[end], self.entries[name].shape
         if stack.rows and (len(shape) != 2 or shape[0] % sum(stack.rows)):
             return
-        dimensions = 4 if stack.blocks else len(shape)
         if (
-            len(shape) != dimensions
-            or len(shape) < 2
+            len(shape) < 2
             or shape[0] > _MOST_EXPERTS
             or (shape[0 if stack.single else 1] % len(stack.names) and not stack.rows)
         ):
@@ -186,8 +220,6 @@ class SafetensorsFile:
         whole = self.entries[part.name].shape
         experts, *shape = (1, *whole) if part.stack.single else whole
         shape[0] = experts * shape[0] // part.count
-        if part.stack.blocks:
-            return shape[0], 2 * shape[1] * shape[2]
         return tuple(reversed(shape)) if part.stack.transposed else tuple(shape)
 
     def identity(self) -> str:
@@ -202,8 +234,16 @@ class SafetensorsFile:
         """
         part = self._parts.get(name) or _Part(name)
         entry, stack = self.entries[part.name], part.stack or Stack(())
-        kind = MXFP4 if stack.blocks and entry.dtype == "U8" else KINDS.get(entry.dtype)
-        if kind is None:
+        first = bool(stack.rows) and part.index % len(stack.rows) == 0
+        transposed, heads, shape = stack.transposed or first, int(stack.interleaved), self.shape(name)
+        encoding = self._encodings.get(part.name)
+        if encoding is not None:
+            kind = BF16 if transposed else encoding.kind
+            size_bytes = math.prod(shape[:-1]) * GgmlType(kind).row_bytes(shape[-1])
+            row = self._first_row(part, math.prod(encoding.shape[:-1]))
+            start = encoding.parts[0].place(row, 1)[1]
+            return StoredTensor(name, self.path, start, size_bytes, kind, shape, heads, 0.0, transposed, encoding, row)
+        if entry.dtype not in KINDS:
             raise UnsupportedModel(
                 "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "
                 "unquantized version of this model.",
@@ -212,22 +252,28 @@ class SafetensorsFile:
                 names=", ".join(KINDS),
             )
         start, size_bytes = self.place(name)
-        found = StoredTensor(name, self.path, start, size_bytes, kind, self.shape(name), int(stack.interleaved))
-        first = bool(stack.rows) and part.index % len(stack.rows) == 0
-        return replace(found, transposed=stack.transposed or first)
+        return StoredTensor(name, self.path, start, size_bytes, KINDS[entry.dtype], shape, heads, transposed=transposed)
 
     def place(self, name: str) -> tuple[int, int]:
         """Return the beginning of a tensor in the file, and its bytes."""
         part = self._parts.get(name) or _Part(name)
         start, stop = self.entries[part.name].data_offsets
         if part.stack is not None and part.stack.rows:
-            rows = part.stack.rows
-            head, kind = divmod(part.index, len(rows))
-            row_bytes = (stop - start) // self.entries[part.name].shape[0]
-            start += row_bytes * (head * sum(rows) + sum(rows[:kind]))
-            return self._data_start + start, row_bytes * rows[kind]
+            rows = self.entries[part.name].shape[0]
+            row_bytes = (stop - start) // rows
+            start += row_bytes * self._first_row(part, rows)
+            return self._data_start + start, row_bytes * part.stack.rows[part.index % len(part.stack.rows)]
         size_bytes = (stop - start) // part.count
         return self._data_start + start + part.index * size_bytes, size_bytes
+
+    @staticmethod
+    def _first_row(part: _Part, count: int) -> int:
+        """Return the first row of a part of a stack with so many rows."""
+        rows = () if part.stack is None else part.stack.rows
+        if not rows:
+            return part.index * count // part.count
+        head, kind = divmod(part.index, len(rows))
+        return head * sum(rows) + sum(rows[:kind])
 
     def tensor(self, name: str) -> Tensor:
         """Read one whole tensor, numbers or indices, in the type it is stored in.

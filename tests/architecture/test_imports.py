@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Inside the engine imports go down only. Packages of one rank know nothing of each other.
 RANKS = {
     "engine.cli": 11,
+    "engine.quantizing": 10,
     "engine.benchmark": 10,
     "engine.process": 10,
     "engine.server": 10,
@@ -59,7 +60,7 @@ RANKS = {
     "engine.descriptors": -3,
     "engine.kept_secret": -4,
 }
-# Makes the bundled models with everything below it; nothing imports it.
+# Makes the bundled models with everything below it; whatever trains or calibrates imports it.
 TOP = "engine.training"
 
 QT_PLACES = ("app.ui", "app.bridge", "app.application", "app.bootstrap", "app.__main__")
@@ -126,7 +127,7 @@ def _goes_down(name: str, found: str) -> bool:
     if name == "engine" or other is None or other == own:
         return True
     if other == TOP:
-        return _within(name, "engine.cli")
+        return _within(name, "engine.cli", "engine.quantizing")
     return own == TOP or RANKS[other] < RANKS[str(own)]
 
 

@@ -12,6 +12,7 @@ import psutil
 from engine.drafting.kinds import kind_of
 from engine.messages import (
     ChatMessage,
+    EarlierReplies,
     Failed,
     Finished,
     Generate,
@@ -83,8 +84,16 @@ class TenonChild:
         self._connection.close()
         self._process.join()
 
-    def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
-        """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
+    def sampled(
+        self,
+        prompt: str,
+        max_tokens: int,
+        mode: str,
+        temperature: float = 0.0,
+        seed: int = 7,
+        earlier: EarlierReplies | None = None,
+    ) -> MeasuredReply:
+        """Answer a prompt in a mode that needs no other load, with a seed that is the same if nobody says otherwise."""
         before_s = self._cpu_s()
         drafts = self._options.drafts
         if mode in MODES:  # of drafts that are there for several modes, those that it takes
@@ -98,7 +107,8 @@ class TenonChild:
                 options=in_mode(mode, replace(self._options, drafts=drafts)),
                 messages=(ChatMessage("user", prompt),),
                 max_tokens=max_tokens,
-                sampling=SamplingOptions(temperature=temperature, seed=7),
+                sampling=SamplingOptions(temperature=temperature, seed=seed),
+                earlier=earlier,
             ),
         )
         token_s: list[float] = []

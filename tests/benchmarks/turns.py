@@ -4,7 +4,8 @@
 
 writes a small random model with a context of 24,000 tokens and sends both the turns of one chat as tokens. Then come
 the last answer again, an edited last message, an edited message in the middle, another chat that begins alike, and a
-turn after a restart. The server runs with its default options.
+turn after a restart. The server runs with its default options. As in a chat that a person writes, Tenon has the time
+to write states to the disk before each next message.
 """
 
 from __future__ import annotations
@@ -45,11 +46,13 @@ def tenon(model: Path, folder: Path) -> Iterator[Ask]:
                                      kept=KeptChat(str(folder / chat), 1 << 40))  # fmt: skip
             finished = client.finish(replace(request, raw_prompt=tuple(prompt)))
             assert isinstance(finished, Finished), finished
+            loaded = client.engine._model
+            assert isinstance(loaded, LoadedModel)
+            while loaded.sequences._in_use or loaded.sequences.unwritten:
+                time.sleep(0.1)
             return finished.reply.timings.prompt_n, list(finished.reply.token_ids)
 
         yield ask
-        while isinstance(loaded := client.engine._model, LoadedModel) and loaded.sequences.unwritten:
-            time.sleep(0.1)
 
 
 @contextmanager
@@ -87,6 +90,8 @@ def turns(begin: Callable[[], object], count: int, own: int) -> Iterator[tuple[s
         yield "the last message edited", ask([*text[: ends[-1]], *message()], "1")[0], own
         middle = [*text[: ends[count // 2]], *message()]
         yield "a message in the middle edited", ask(middle, "2")[0], own
+        old = [*text[: ends[count // 4]], *message()]
+        yield "a branch at an old message", ask(old, "4")[0], own
         yield "another chat that begins alike", ask([*first, *message()], "3")[0], own
         new = message()
         read, reply = ask([*text, *new], "1")

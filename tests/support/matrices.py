@@ -13,9 +13,20 @@ BLOCKS = {name: type for name, type in TYPES.items() if name not in ("F16", "BF1
 #: Where a block's half-precision numbers are.
 _HALVES = {
     **dict.fromkeys(("Q4_0", "Q5_0", "Q8_0", "IQ4_NL", "IQ4_XS"), (0,)),
+    **dict.fromkeys(("IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ1_S", "IQ1_M"), (0,)),
     **dict.fromkeys(("Q4_1", "Q5_1", "Q4_K", "Q5_K"), (0, 2)),
     **{"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "MXFP4": ()},
 }
+
+
+def put_half(name: str, raw: Tensor, at: int, half: Tensor) -> None:
+    """Write a half-precision number, (..., 2) uint8, into blocks, (..., bytes): IQ1_M has one in four upper nibbles."""
+    if name != "IQ1_M":
+        raw[..., at : at + 2] = half
+        return
+    for i in range(4):
+        place = raw[..., 49 + 2 * i]
+        place.copy_(place & 15 | (half[..., i // 2] >> i % 2 * 4 & 15) << 4)
 
 
 def raw_matrix(name: str, rows: int, columns: int, seed: int = 0, scale: float = 0.02) -> Tensor:
@@ -28,7 +39,7 @@ def raw_matrix(name: str, rows: int, columns: int, seed: int = 0, scale: float =
     raw = torch.randint(256, (rows, columns // elements, size), dtype=torch.uint8, generator=generator)
     for at in _HALVES[name]:
         halves = (torch.rand(rows, columns // elements, 1, generator=generator) - 0.5) * scale
-        raw[..., at : at + 2] = halves.to(torch.float16).view(torch.uint8)
+        put_half(name, raw, at, halves.to(torch.float16).view(torch.uint8))
     if name == "MXFP4":
         raw[..., 0] = raw[..., 0] % 6 + 118
     return raw.flatten(1)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, Speeds
-from engine.model.weight_format import FORMAT_NAMES
+from engine.model.weight_format import MEASURED_NAMES
 from engine.placement.device import Link
 from engine.planning.profile import Profile
 
@@ -39,7 +39,7 @@ def use_speeds(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
 
     Replies teach no other times.
     """
-    host = HostSpeed(1e6, 0.0, {name: FormatSpeed(1e6, 1e15, 0.0) for name in FORMAT_NAMES})
+    host = HostSpeed(1e6, 0.0, {name: FormatSpeed(1e6, 1e15, 0.0) for name in MEASURED_NAMES})
     gpu = GpuSpeed(share / (1.0 - share) * 1e6, 1e15, 0.0, 1e15)
     speeds = Speeds("2026-11-23T12:00:00+00:00", host, {str(STAND_IN): gpu}, {})
     monkeypatch.setattr("engine.planning.hardware._kept_speeds", lambda report: speeds)

@@ -310,6 +310,8 @@ def _entry(model: InstalledModel) -> InstalledEntry:
         in_place=record.location is not None,
         recorded=record.hashed,
         problem=model.problem or "",
+        loss=None if record.loss is None else (record.loss.kl, record.loss.tokens, record.loss.text),
+        made_from="" if record.loss is None else record.loss.original,
     )
 
 

@@ -14,7 +14,15 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from app.bridge.engine_client import EngineClient, Question
 from app.bridge.worker import Worker, nothing
 from app.chat.engine_options import load_options
-from app.chat.model_entries import DraftOffer, InstalledEntry, ListedModel, Missed, OfferEntry
+from app.chat.model_entries import (
+    DraftOffer,
+    InstalledEntry,
+    ListedModel,
+    Missed,
+    OfferEntry,
+    copy_reference,
+    may_copy,
+)
 from app.settings.settings import Settings
 from engine.errors import EngineStopped, TenonError
 from engine.hub import hub_endpoint
@@ -421,6 +429,10 @@ class Forecasts(QObject):
             if usable and entry.ref not in self._asked:
                 self._asked.add(entry.ref)
                 self._waiting.append(ModelOutline(entry.ref, entry.place or entry.ref))
+                if may_copy(entry):
+                    self._waiting.append(
+                        ModelOutline(copy_reference(entry.ref), entry.place or entry.ref, smaller=True)
+                    )
         self._send()
 
     @Slot()

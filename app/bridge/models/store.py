@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient, Question
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.models.copies import Copies
 from app.bridge.models.folders import Folders
 from app.bridge.models.installed import Installed
 from app.bridge.models.offers import Downloads, Forecasts, Offers
@@ -42,6 +43,7 @@ class ModelStore(QObject):
         self._model = model
         self.downloads = Downloads(self)
         self.installed = Installed(self)
+        self.copies = Copies(self)
         self.folders = Folders(self)
         self.servers = Servers(self)
         self.offers = Offers(self.downloads, self)
@@ -58,6 +60,7 @@ class ModelStore(QObject):
         self._pairs_wanted: set[tuple[str, str]] = set()
         self.downloads.arrived.connect(self._arrived)
         self.downloads.measured.connect(self._keep_connection)
+        self.copies.made.connect(self._copied)
         self.installed.changed.connect(self._tell_arrived)
         self.installed.changed.connect(self.find_pairs)
         self.offers.pair_wanted.connect(lambda target, draft: self._pairs_wanted.add((target, draft)))
@@ -148,6 +151,8 @@ class ModelStore(QObject):
         """Reason why Tenon's models cannot be moved now, in one sentence; empty where nothing stands in the way."""
         if self.downloads.under_way:
             return tr("Downloads are under way: pause them, or wait for them.")
+        if self.copies.entries:
+            return tr("A smaller copy is being made: wait for that, or cancel it.")
         if self.installed.reads:
             return tr("{name} is still being read: wait for that, or stop it.", name=self.installed.reads)
         return ""
@@ -179,6 +184,7 @@ class ModelStore(QObject):
         self.offers.close()
         self.access.close()
         self.forecasts.close()
+        self.copies.close()
         self.installed.close()
         self.folders.close()
         self.servers.close()
@@ -187,6 +193,10 @@ class ModelStore(QObject):
     @Slot(object)
     def _keep_connection(self, bytes_per_s: int) -> None:
         self._settings.connection_bytes_per_s = bytes_per_s
+
+    @Slot(str, str)
+    def _copied(self, original: str, copy: str) -> None:
+        self._arrived(copy)
 
     @Slot(str)
     def _arrived(self, name: str) -> None:

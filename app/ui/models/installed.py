@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, Signal, Slot
@@ -17,14 +18,22 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge.models.store import ModelStore
-from app.chat.model_entries import ImportEntry, InstalledEntry, ListedModel, RemovalEntry, ServerEntry
+from app.chat.model_entries import (
+    CopyOffer,
+    CopyStatus,
+    ImportEntry,
+    InstalledEntry,
+    ListedModel,
+    RemovalEntry,
+    ServerEntry,
+)
 from app.chat.modes import BASE_MODEL
 from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.models.cards import Tag
 from app.ui.models.dialogs import ForgettingDialog, ImportDialog, RemovalDialog, ServerDialog
 from app.ui.models.downloads import RuledRow
-from app.ui.models.wording import joined, kind_title, licence_title
+from app.ui.models.wording import copy_words, copying_words, joined, kind_title, licence_title, loss_words
 from app.ui.opener import show_folder
 from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
 from app.ui.theme.theme import Theme
@@ -46,6 +55,8 @@ class InstalledContent:
     pairs: tuple[DraftPair, ...] = ()  # pairs as a draft, as far as they are known
     draft: ListedModel | None = None  # a draft that could be fetched for it; None for none
     own_head: bool = False  # True if it comes with a layer that drafts (MTP), as far as that is known
+    offer: CopyOffer | None = None  # a smaller copy that could be made; None for none
+    copying: CopyStatus | None = None  # a smaller copy that is being made; None for none
 
 
 class InstalledRow(RuledRow):
@@ -62,11 +73,19 @@ class InstalledRow(RuledRow):
         self.misfits = PlainLabel(self, kind="small", wrap=True)
         self.misfits.setEnabled(False)
         self.bar = ShareBar(theme, tr("Reading its files"), self)
+        self.copy_bar = ShareBar(theme, tr("Making a smaller copy"), self)
+        self.copy_words = PlainLabel(self, kind="sub", wrap=True)
+        self.copy = push_button("", self, kind="row")
+        self.cancel = push_button(tr("Cancel"), self, kind="row")
+        making = filled(QHBoxLayout(), (self.copy_bar, 1), self.copy_words, self.cancel, spacing=8)
+        offer = filled(QHBoxLayout(), self.copy, STRETCH)
         self.state = Tag(theme, self)
         self.use = push_button(tr("Chat with it"), self, kind="row")
         self.more = icon_button(theme, "ellipsis", "", self, side_px=28)
         line = filled(QHBoxLayout(), self.name, self.kind, STRETCH, spacing=8)
         words = filled(QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2)
+        words.addLayout(offer)
+        words.addLayout(making)
         filled(QHBoxLayout(self), (words, 1), self.state, self.use, self.more, margins=(16, 8, 8, 8), spacing=8)
 
     def show_content(self, content: InstalledContent) -> None:
@@ -89,6 +108,7 @@ class InstalledRow(RuledRow):
                 tr("built in, a very small model: quick, often wrong") if entry.bundled else "",
                 entry.type,
                 size,
+                loss_words(entry),
                 tr("with a draft of its own (MTP)") if content.own_head else "",
                 licence_title(entry.licence),
                 entry.place
@@ -108,6 +128,7 @@ class InstalledRow(RuledRow):
         self.bar.setVisible(reading)
         if content.read_share is not None:
             self.bar.show_share(content.read_share)
+        self._show_copy(content)
         self.state.show_words(tr("In use") if content.in_use else "", "good", "check")
         usable = entry.kind == "target" and not entry.problem and bool(entry.ref)
         self.use.setVisible(usable)
@@ -115,6 +136,22 @@ class InstalledRow(RuledRow):
         self.more.setVisible(bool(entry.ref) or content.read_share is not None)
         self.more.setAccessibleName(tr("More about {name}", name=name))
         self.more.setToolTip(tr("More about {name}", name=name))
+
+    def _show_copy(self, content: InstalledContent) -> None:
+        """Offer a smaller copy where it pays, or show how far one is."""
+        offer, copying = content.offer, content.copying
+        title = content.entry.title
+        offered = offer is not None and offer.pays and copying is None
+        self.copy.setVisible(offered)
+        if offered and offer is not None:
+            self.copy.setText(copy_words(offer))
+            self.copy.setAccessibleName(tr("Make a smaller copy of {title}", title=title))
+        for widget in (self.copy_bar, self.copy_words, self.cancel):
+            widget.setVisible(copying is not None)
+        if copying is not None:
+            self.copy_bar.show_share(copying.share)
+            self.copy_words.setText(copying_words(copying))
+            self.cancel.setAccessibleName(tr("Cancel the smaller copy of {title}", title=title))
 
     def _show_pairs(self, pairs: Collection[DraftPair]) -> None:
         """Show a menu of the models it guesses for; those it cannot are greyed, with the reason."""
@@ -144,6 +181,8 @@ class InstalledList(QFrame):
     change_requested = Signal(str, str)  # address and name of a server
     forget_requested = Signal(str)  # name of a server
     details_requested = Signal(str)  # name
+    copy_requested = Signal(str)  # name
+    cancel_requested = Signal(str)  # name of the model that a smaller copy is made of
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,6 +205,8 @@ class InstalledList(QFrame):
                 row = self.rows[name] = InstalledRow(self._theme, self)
                 row.use.clicked.connect(self._use)
                 row.more.clicked.connect(self._open_menu)
+                row.copy.clicked.connect(partial(self.copy_requested.emit, name))
+                row.cancel.clicked.connect(partial(self.cancel_requested.emit, name))
                 self._column.insertWidget(number, row)
             elif self._column.indexOf(self.rows[name]) != number:
                 self._column.insertWidget(number, self.rows[name])
@@ -197,6 +238,9 @@ class InstalledList(QFrame):
             words = tr("Get its draft {title}", title=content.draft.title)
             draft = menu.addAction(words)
             draft.triggered.connect(lambda: self.draft_requested.emit(name))
+        if content.offer is not None and content.copying is None:
+            copy = menu.addAction(copy_words(content.offer))
+            copy.triggered.connect(lambda: self.copy_requested.emit(name))
         if content.read_share is None and entry.recorded and not entry.problem:
             check = menu.addAction(tr("Check its files"))
             check.triggered.connect(lambda: self.verify_requested.emit(name))
@@ -243,6 +287,10 @@ class Keeping(QObject):
         installed.removal_planned.connect(self._ask_removal)
         installed.removed.connect(self._say_removed)
         installed.verified.connect(self._say_verified)
+        store.copies.made.connect(self._say_copied)
+        store.copies.refused.connect(self._say_trouble)
+        rows.copy_requested.connect(self._make_copy)
+        rows.cancel_requested.connect(store.copies.cancel)
         rows.verify_requested.connect(installed.verify)
         rows.stop_requested.connect(installed.stop_reading)
         rows.folder_requested.connect(self._show_folder)
@@ -315,6 +363,16 @@ class Keeping(QObject):
     @Slot(str)
     def _say_trouble(self, sentence: str) -> None:
         self.said.emit(sentence, True)
+
+    @Slot(str)
+    def _make_copy(self, name: str) -> None:
+        entry = self._store.entry(name)
+        if entry is not None:
+            self._store.copies.make(entry)
+
+    @Slot(str, str)
+    def _say_copied(self, original: str, copy: str) -> None:
+        self.said.emit(tr("The smaller copy {name} is ready.", name=title_of_model(copy)), False)
 
     @Slot(str)
     def _say_imported(self, name: str) -> None:

@@ -103,8 +103,8 @@ class ModelsPage(PlacePage):
     def _connect(self, workspace: Workspace) -> None:
         store = self._store
         for signal in (
-            store.downloads.changed, store.installed.changed, store.forecasts.changed, store.pairs_changed,
-            store.offers.missed_changed, workspace.model.changed, workspace.plans.answered,
+            store.downloads.changed, store.copies.changed, store.installed.changed, store.forecasts.changed,
+            store.pairs_changed, store.offers.missed_changed, workspace.model.changed, workspace.plans.answered,
         ):  # fmt: skip
             signal.connect(self._refresh_soon)
         store.installed.changed.connect(self._look_at_installed)
@@ -188,7 +188,7 @@ class ModelsPage(PlacePage):
         downloads = [button for row in self.downloads.rows.values() for button in (row.hold, row.cancel)]
         order += [] if self._searched else downloads
         for installed in (*self.installed.rows.values(), *self.remote.rows.values()):
-            order += [installed.use, installed.more]
+            order += [installed.copy, installed.cancel, installed.use, installed.more]
         order += [self.chat_filter, self.draft_filter, self.memory_filter]
         for row in self.table.rows:
             order += [row.button, row.info]

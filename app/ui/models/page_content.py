@@ -10,7 +10,18 @@ from app.bridge.models.offers import draft_offer, page_of
 from app.bridge.models.store import ModelStore
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import load_options
-from app.chat.model_entries import Fit, InstalledEntry, ListedModel, ModelDetails, fit_of, one_to_take
+from app.chat.model_entries import (
+    CopyOffer,
+    Fit,
+    InstalledEntry,
+    ListedModel,
+    ModelDetails,
+    copy_offer,
+    copy_reference,
+    fit_of,
+    may_copy,
+    one_to_take,
+)
 from app.chat.modes import BASE_MODEL
 from app.ui import figures
 from app.ui.machine.words import speed_and_source
@@ -23,6 +34,7 @@ from app.ui.models.wording import (
     gpu_words,
     joined,
     licence_title,
+    loss_words,
     memory_words,
     mixture_words,
     source_of,
@@ -155,13 +167,21 @@ class ModelShelf:
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
             draft = self._missing_draft(entry)
             mtp = DraftPair(entry.name, OWN_HEAD, "head", "") in store.pairs
-            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, mtp))
+            offer, copying = self._copy_offer(entry), store.copies.entries.get(entry.name)
+            content = InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft, mtp, offer, copying)
+            rows.append(content)
         rows = [row for row in rows if self._has_words(row.entry.name, row.entry.title, row.entry.repo)]
         rows.sort(key=lambda row: self._rank(row.entry.title, row.entry.size_bytes, self._prediction_of(row.entry)))
         if store.installed.reads and store.entry(store.installed.reads) is None:
             coming = InstalledEntry(store.installed.reads, "", recorded=False)
             rows.append(InstalledContent(coming, read_share=self.read_share))
         return tuple(rows)
+
+    def _copy_offer(self, entry: InstalledEntry) -> CopyOffer | None:
+        """Return a smaller copy that could be made of a model, unless there is one."""
+        if not may_copy(entry) or any(other.made_from == entry.name for other in self._store.installed.entries):
+            return None
+        return copy_offer(self._prediction_of(entry), self._store.forecasts.known.get(copy_reference(entry.ref)))
 
     def rows(self, chat: bool, draft: bool, memory: bool, asked: str) -> tuple[RowContent, ...]:
         """Return the rows of the table.
@@ -275,6 +295,7 @@ class ModelShelf:
             ),
             (tr("Speed here"), self._speed_of(entry)),
             (tr("Drafts that fit it"), joined(*drafts) or tr("None known")),
+            (tr("Loss"), loss_words(entry)),
             (tr("Place"), "" if entry.bundled else entry.place or entry.ref),
         )
         known = tuple((name, words) for name, words in facts if words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
+from app.chat.model_entries import CopyOffer, CopyStatus, CopyStep, Fit, InstalledEntry, ListedModel, fit_of
 from app.chat.modes import mode_title
 from app.ui import figures
 from app.words import mark, tr
@@ -28,6 +28,13 @@ _SOURCES: dict[Basis, str] = {
 _ERRORS: dict[Basis, float] = {"guess": 0.5, "busy": 0.3, "rest": 0.2}
 # 50 Mbit/s, in bytes.
 _USUAL_BYTES_PER_S = 6_250_000
+_COPY_STEPS: dict[CopyStep, str] = {
+    "": mark("Smaller copy: waits for its turn"),
+    "replies": mark("Smaller copy: lets the model reply, {share}"),
+    "reading": mark("Smaller copy: reads the model, {share}"),
+    "writing": mark("Smaller copy: writes the file, {share}"),
+    "measuring": mark("Smaller copy: measures what it loses, {share}"),
+}
 _KINDS = {"draft": mark("Draft"), "head": mark("Draft head")}
 #: As the hub writes licences, and as people do.
 _LICENCES = {
@@ -127,6 +134,36 @@ def best_mode(prediction: Prediction) -> str:
 def joined(*words: str) -> str:
     """Return the facts that are not empty, joined."""
     return ", ".join(word for word in words if word)
+
+
+def copy_words(offer: CopyOffer) -> str:
+    """Return what a smaller copy would be: "Make a smaller copy: 4.9 GB, predicted 2.1 times as fast"."""
+    size = figures.size(offer.size_bytes)
+    if offer.times is None:
+        return tr("Make a smaller copy: {size}, which runs here", size=size)
+    times = figures.digits(offer.times, 2)
+    return tr("Make a smaller copy: {size}, predicted {times} times as fast", size=size, times=times)
+
+
+def copying_words(status: CopyStatus) -> str:
+    """State of a smaller copy in words."""
+    share = figures.percent(status.share)
+    return tr(_COPY_STEPS[status.step], share=share)
+
+
+def loss_words(entry: InstalledEntry) -> str:
+    """Return what a copy that was made here has lost; empty for other models."""
+    if entry.loss is None:
+        return ""
+    kl, tokens, text = entry.loss
+    loss, count = figures.digits(kl, 2), figures.whole(tokens)
+    if text:
+        return tr(
+            "KL {loss} from {name} on {count} tokens of {text}", loss=loss, name=entry.made_from, count=count, text=text
+        )
+    return tr(
+        "KL {loss} from {name} on {count} tokens of its own replies", loss=loss, name=entry.made_from, count=count
+    )
 
 
 def download_words(entry: DownloadStatus) -> str:

@@ -4,6 +4,7 @@
 #define TENON_ARRANGE_H
 
 #include "blocks.h"
+#include "codebooks.h"
 
 static const uint8_t no_block[MOST_BLOCK_BYTES];    /* of a row that pads its panel */
 
@@ -78,18 +79,21 @@ INLINE void split_bits(const uint8_t *const *block, int at, const int rows, uint
         }
 }
 
+/* Bit 4s + i of a word as bit s of byte i. */
+INLINE uint32_t bits_by_step(uint32_t word)
+{
+    uint32_t found = 0;
+    UNROLL
+    for (int step = 0; step < 8; step++)
+        found |= ((word >> 4 * step & 15u) * 0x00204081u & 0x01010101u) << step;
+    return found;
+}
+
 /* A word with bit 4s + i for element 4s + i of each block: bit s of byte i. */
 INLINE void spread_bits(const uint8_t *const *block, int at, const int rows, uint8_t *restrict out)
 {
-    uint32_t word[PANEL_ROWS];
-    take_words(block, at, 1, rows, (uint8_t *)word);
     for (int row = 0; row < rows; row++) {
-        uint32_t found = 0;
-        UNROLL
-        for (int step = 0; step < 8; step++) {
-            const uint32_t nibble = word[row] >> 4 * step & 15u;
-            found |= (nibble * 0x00204081u & 0x01010101u) << step;
-        }
+        const uint32_t found = bits_by_step(word_at(block[row] + at, 0));
         memcpy(out + 4 * row, &found, 4);
     }
 }
@@ -132,17 +136,108 @@ INLINE void spread_iq4_scales(const uint8_t *const *block, const int rows, uint8
     }
 }
 
+INLINE uint16_t half_word_at(const uint8_t *at)
+{
+    uint16_t word;
+    memcpy(&word, at, 2);
+    return word;
+}
+
+/* Four times seven signs, each with a further bit. */
+INLINE uint32_t signs_and_spare(uint32_t signs, uint32_t spare)
+{
+    uint32_t word = 0;
+    UNROLL
+    for (int l = 0; l < 4; l++)
+        word |= (signs >> 7 * l & 127u) << 8 * l | (spare >> l & 1u) << (8 * l + 7);
+    return word;
+}
+
+/* A group of blocks of a codebook type. */
+INLINE void take_points(const int32_t type, const uint8_t *const *block, int group, const int rows, uint8_t *out)
+{
+    const int points = GROUP / CODEBOOKS[type].width;
+    uint8_t *rest = out + points * rows;
+    for (int row = 0; row < rows; row++) {
+        const uint8_t *from = block[row];
+        uint32_t word = 0, spare = 0;
+        int at = 2 + points * group, stride = 1;
+        switch (type) {
+        case TENON_IQ2_XXS:
+            at = 2 + 8 * group;
+            word = word_at(from + at + 4, 0);
+            word = signs_and_spare(word, word >> 28);
+            break;
+        case TENON_IQ2_XS:
+            at = 2 + 8 * group;
+            stride = 2;
+            for (int l = 0; l < 4; l++) {
+                const uint32_t both = half_word_at(from + at + 2 * l);
+                word |= both >> 9 << 7 * l;
+                spare |= (both >> 8 & 1) << l;
+            }
+            word = signs_and_spare(word, spare);
+            break;
+        case TENON_IQ3_XXS:
+            word = word_at(from + 66, group);
+            word = signs_and_spare(word, word >> 28);
+            break;
+        case TENON_IQ2_S: case TENON_IQ3_S:
+            word = word_at(from + (type == TENON_IQ2_S ? 34 : 74), group);
+            rest[4 * rows + row] = from[66 + group];
+            break;
+        case TENON_IQ1_S:
+            spare = half_word_at(from + 34 + 2 * group);
+            for (int l = 0; l < 4; l++)
+                word |= ((spare >> 3 * l & 7) | (spare >> (12 + l) & 1) << 3) << 4 * l;
+            break;
+        case TENON_IQ1_M:
+            at = 4 * group;
+            word = half_word_at(from + 32 + 2 * group);
+            break;
+        }
+        for (int l = 0; l < points; l++)
+            out[l * rows + row] = from[at + stride * l];
+        if (CODEBOOKS[type].signs == NO_SIGNS) {
+            rest[row] = (uint8_t)word;
+            rest[rows + row] = (uint8_t)(word >> 8);
+        } else {
+            word = bits_by_step(word);
+            memcpy(rest + 4 * row, &word, 4);
+        }
+    }
+}
+
+/* IQ1_M's scales: three bits each in four words of 16, whose upper four bits are the float's. */
+INLINE void take_iq1_scales(const uint8_t *const *block, const int rows, uint8_t *out)
+{
+    for (int row = 0; row < rows; row++) {
+        const uint8_t *from = block[row] + 48;
+        uint16_t half = 0;
+        for (int i = 0; i < 4; i++) {
+            out[i * rows + row] = from[2 * i];
+            half |= (uint16_t)(from[2 * i + 1] >> 4 << 4 * i);
+        }
+        out[4 * rows + row] = (uint8_t)((from[1] & 15) | (from[3] & 15) << 4);
+        out[5 * rows + row] = (uint8_t)((from[5] & 15) | (from[7] & 15) << 4);
+        memcpy(out + 6 * rows + 2 * row, &half, 2);
+    }
+}
+
+/* Bytes of a group's planes, per row. */
 INLINE int planes_of(const int32_t type)
 {
     const struct block_form *form = &BLOCK_FORMS[type];
-    return form->byte_planes + form->nibble_planes + form->two_bit_planes + form->bit_planes;
+    return 4 * (form->byte_planes + form->nibble_planes + form->two_bit_planes + form->bit_planes) + form->point_bytes;
 }
 
 /* One block of each row into a unit. */
 INLINE void arrange_unit(const int32_t type, const int rows, const uint8_t *const *block, uint8_t *out)
 {
-    const int plane = 4 * rows, stride = planes_of(type) * plane;
+    const int plane = 4 * rows, stride = planes_of(type) * rows;
     uint8_t *scales = out + BLOCK_FORMS[type].elements / 32 * stride;
+    for (int group = 0; CODEBOOKS[type].width && group < 8; group++)
+        take_points(type, block, group, rows, out + group * stride);
     switch (type) {
     case TENON_Q4_0: case TENON_IQ4_NL:
         take_words(block, 2, 4, rows, out);
@@ -213,6 +308,20 @@ INLINE void arrange_unit(const int32_t type, const int rows, const uint8_t *cons
         }
         take_bytes(block, 192, 16, rows, scales);
         take_halves(block, 208, rows, scales + 16 * rows);
+        break;
+    case TENON_IQ2_XXS: case TENON_IQ3_XXS: case TENON_IQ1_S:
+        take_halves(block, 0, rows, scales);
+        break;
+    case TENON_IQ2_XS: case TENON_IQ2_S:
+        take_bytes(block, type == TENON_IQ2_XS ? 66 : 74, 8, rows, scales);
+        take_halves(block, 0, rows, scales + 8 * rows);
+        break;
+    case TENON_IQ3_S:
+        take_bytes(block, 106, 4, rows, scales);
+        take_halves(block, 0, rows, scales + 4 * rows);
+        break;
+    case TENON_IQ1_M:
+        take_iq1_scales(block, rows, scales);
         break;
     }
 }

@@ -10,7 +10,7 @@
  * 16 bits take fewer instructions. */
 #define SPREAD_SIGNED(bits) ((bits) == 8)
 #define SPREAD_WIDE(bits) ((bits) == 8)
-/* Sums in 16 bits are multiplied with their scales on the way to 32. */
+/* Sums in 16 bits, which integers of 7 bits exceed, are multiplied with their scales on the way to 32. */
 #define SPREAD_PAIRS 1
 
 INLINE ivec byte_pairs(const uint8_t *at)
@@ -25,9 +25,9 @@ INLINE ivec byte_pairs(const uint8_t *at)
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
 #define BLOCK_CLASSES                                                                                        \
-    BLOCK_CLASS(1, 0, 5, 0) BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 8, 1) BLOCK_CLASS(1, 1, 4, 0)          \
-    BLOCK_CLASS(1, 1, 4, 1) BLOCK_CLASS(1, 1, 5, 0) BLOCK_CLASS(1, 1, 5, 1) BLOCK_CLASS(2, 0, 6, 1)          \
-    BLOCK_CLASS(2, 1, 2, 1)
+    BLOCK_CLASS(1, 0, 5, 0) BLOCK_CLASS(1, 0, 7, 0) BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 8, 1)          \
+    BLOCK_CLASS(1, 1, 4, 0) BLOCK_CLASS(1, 1, 4, 1) BLOCK_CLASS(1, 1, 5, 0) BLOCK_CLASS(1, 1, 5, 1)          \
+    BLOCK_CLASS(2, 0, 6, 1) BLOCK_CLASS(2, 0, 7, 0) BLOCK_CLASS(2, 1, 2, 1)
 #define BF16_COLUMNS 4
 
 /* As many steps as 16 bits hold: one adds two products of at most 127 * (2^bits - 1). Without mins a run begins so that it
@@ -43,10 +43,22 @@ INLINE ivec byte_pairs(const uint8_t *at)
                 : "+x"((run)[0]), "+x"((run)[1]), "=&x"(first), "=&x"(second) : "x"((w)[0]), "x"((w)[1]), "x"(x));    \
     } while (0)
 
+/* Adds products by way of sums of two, which 7 bits fill 16 with. */
+INLINE ivec add_pairs(ivec sum, ivec w, ivec x)
+{
+    ivec made;
+    __asm__("vpmaddubsw %3, %2, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
+            : "+x"(sum), "=&x"(made) : "x"(w), "x"(x), "x"(_mm256_set1_epi16(1)));
+    return sum;
+}
+
 INLINE void run_steps(ivec run[], const ivec w[], ivec x, const int vectors, const int bits)
 {
     UNROLL
-    for (int v = 0; v < vectors; v += 2)
+    for (int v = 0; v < vectors && bits == 7; v++)
+        run[v] = add_pairs(run[v], w[v], x);
+    UNROLL
+    for (int v = 0; v < vectors && bits != 7; v += 2)
         if (bits == 8)
             ADD_PRODUCTS("vpmaddwd", "vpaddd", run + v, w + v, x);
         else
@@ -57,6 +69,8 @@ INLINE ivec run_begin(ivec start, ivec w, ivec x, const int started, const int b
 {
     if (bits == 8)
         return _mm256_madd_epi16(w, x);
+    if (bits == 7)
+        return add_pairs(start, w, x);
     return started ? _mm256_add_epi16(start, _mm256_maddubs_epi16(w, x)) : _mm256_maddubs_epi16(w, x);
 }
 

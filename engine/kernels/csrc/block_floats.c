@@ -1,6 +1,7 @@
 /* Blocks as floats, by the same operations in the same order as in the package gguf. A row by itself becomes floats by
  * way of a panel of one row. */
 #include "arrange.h"
+#include "block_types.h"
 #include "pool.h"
 
 enum { SUBBLOCKS = 16 };
@@ -12,7 +13,7 @@ INLINE void group_values(const int32_t type, const int rows, const uint8_t *plan
     const int low_bits = form->nibble_planes ? 4 : 2;
     uint8_t byte[32] = {0}, code[32];
     UNROLL
-    for (int i = 0; i < planes_of(type); i++)
+    for (int i = 0; i < planes_of(type) / 4; i++)
         memcpy(byte + 4 * i, planes + 4 * i * rows, 4);
     const uint8_t *twos = byte + 4 * form->nibble_planes, *bits = twos + 4 * form->two_bit_planes;
     if (form->byte_planes) {
@@ -39,6 +40,27 @@ INLINE void group_values(const int32_t type, const int rows, const uint8_t *plan
         }
 }
 
+/* The same of a codebook type's row; `planes` are the panel's. */
+INLINE void point_values(const int32_t type, const int rows, const uint8_t *planes, int row, int8_t *restrict value)
+{
+    const struct codebook c = CODEBOOKS[type];
+    const uint32_t signs = group_signs(type, planes, rows, row);
+    UNROLL
+    for (int l = 0; l < GROUP / c.width; l++) {
+        const int index = c.first + point_index(type, planes, rows, row, l);
+        int8_t levels[8];
+        if (c.width == 8)
+            memcpy(levels, points_of_8 + index, 8);
+        else
+            memcpy(levels, points_of_4 + index, 4);
+        for (int i = 0; i < c.width; i++) {
+            const int at = c.width * l + i, down = c.signs ? 0 : shifted_down(type, planes, rows, row, l);
+            const int negative = c.signs && signs >> (at % 4 * 8 + at / 4) & 1;
+            value[at] = (int8_t)(negative ? -levels[i] : c.signs ? levels[i] : levels[i] - 7 - 2 * down);
+        }
+    }
+}
+
 INLINE float half_at(const uint8_t *halves, int64_t row)
 {
     uint16_t half;
@@ -59,12 +81,18 @@ INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scale
                         float *offset)
 {
     const int count = BLOCK_FORMS[type].elements / 16;
-    const int tail = type == TENON_IQ4_XS ? 8 : count == SUBBLOCKS ? 16 : 0;     /* bytes of scales before the halves */
+    /* Bytes of scales before the halves. */
+    const int tail = BLOCK_FORMS[type].unit_bytes - count / 2 * planes_of(type) - 2 * BLOCK_FORMS[type].halves;
     const float d = type == TENON_MXFP4 ? mxfp4_scale(scales[row]) : half_at(scales + tail * rows, row);
     for (int i = 0; i < count; i++) {
         const uint8_t fine = scales[i * rows + row], pair = scales[i / 2 * rows + row];
         scale[i] = d;
         offset[i] = -0.0f;
+        if (CODEBOOKS[type].width) {
+            const int sub = BLOCK_TYPES[type].sub == GROUP ? i / 2 : i;
+            const uint8_t *planes = scales - (count / 2 - i / 2) * planes_of(type) * rows;
+            scale[i] = d * (float)(2 * fine_scale(type, planes, scales, rows, row, sub) + 1) / (float)CODEBOOKS[type].parts;
+        }
         switch (type) {
         case TENON_Q4_1: case TENON_Q5_1:
             offset[i] = half_at(scales + 2 * rows, row);
@@ -90,12 +118,15 @@ INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scale
 /* A row of a unit as floats. */
 INLINE void unpack_unit(const int32_t type, const int rows, const uint8_t *unit, int row, float *restrict out)
 {
-    const int groups = BLOCK_FORMS[type].elements / 32, stride = planes_of(type) * 4 * rows;
+    const int groups = BLOCK_FORMS[type].elements / 32, stride = planes_of(type) * rows;
     float scale[SUBBLOCKS], offset[SUBBLOCKS];
     int8_t value[32];
     unit_scales(type, rows, unit + groups * stride, row, scale, offset);
     for (int group = 0; group < groups; group++) {
-        group_values(type, rows, unit + group * stride + 4 * row, value);
+        if (CODEBOOKS[type].width)
+            point_values(type, rows, unit + group * stride, row, value);
+        else
+            group_values(type, rows, unit + group * stride + 4 * row, value);
         for (int k = 0; k < 32; k++)
             out[32 * group + k] = scale[2 * group + k / 16] * (float)value[k] + offset[2 * group + k / 16];
     }

@@ -70,7 +70,7 @@ INLINE void block_group(const uint8_t w[][STEP_BYTES], const struct spread_scale
                         const int bits, const int whole, const int narrow)
 {
     const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS / subs, run = RUN_STEPS(bits, mins, steps);
-    const int paired = SPREAD_PAIRS && !SPREAD_WIDE(bits), started = !mins && !SPREAD_SIGNED(bits);
+    const int paired = SPREAD_PAIRED(bits), started = !mins && !SPREAD_SIGNED(bits);
     ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
     fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
@@ -197,24 +197,23 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
     }
 }
 
-INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token, const int wide, const int sub)
+INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token, const int wide, const int paired)
 {
     const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
-    quantize_token(job, x, token,
-                   (struct activation_form){most_columns(GROUP / sub), wide, sub, SPREAD_PAIRS && !wide, zero});
+    if (job->type->sub == GROUP)
+        quantize_token(job, x, token, (struct activation_form){most_columns(1), wide, GROUP, paired, zero});
+    else
+        quantize_token(job, x, token, (struct activation_form){most_columns(2), wide, GROUP / 2, paired, zero});
 }
 
 static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
-    const int wide = SPREAD_WIDE(job->type->bits), whole_group = job->type->sub == GROUP;
-    if (wide && whole_group)
-        prepare_in_form(job, x, token, SPREAD_WIDE(8), GROUP);
-    else if (wide)
-        prepare_in_form(job, x, token, SPREAD_WIDE(8), GROUP / 2);
-    else if (whole_group)
-        prepare_in_form(job, x, token, 0, GROUP);
+    if (SPREAD_WIDE(job->type->bits))
+        prepare_in_form(job, x, token, SPREAD_WIDE(8), 0);
+    else if (SPREAD_PAIRED(job->type->bits))
+        prepare_in_form(job, x, token, 0, SPREAD_PAIRS);
     else
-        prepare_in_form(job, x, token, 0, GROUP / 2);
+        prepare_in_form(job, x, token, 0, 0);
 }
 
 #define BLOCK_CLASS(subs, mins, bits, whole)                                                                              \
@@ -227,6 +226,65 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
     }
 BLOCK_CLASSES
 #undef BLOCK_CLASS
+
+/* Adds the products of a codebook type's group by one token: levels are multiplied as they are looked up, by activations
+ * with their signs. */
+INLINE void point_group(const int type, const uint8_t *planes, const struct spread_scales *scales, int g, struct group_x x,
+                        fvec value[][BLOCK_COLUMNS])
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const struct codebook c = CODEBOOKS[type];
+    const int subs = GROUP / t.sub, whole = has_whole_scales(type), paired = SPREAD_PAIRED(5), steps = GROUP_STEPS / subs;
+    const int run = paired && c.largest > 15 ? 2 : steps, started = !c.signs && !SPREAD_SIGNED(t.bits);
+    uint16_t index[8][PANEL_ROWS];
+    uint32_t signs[PANEL_ROWS];
+    ivec sum[MOST_VECTORS], part[MOST_VECTORS];
+    fvec found[MOST_VECTORS];
+    spread_indexes(type, planes, index);
+    if (c.signs)
+        spread_signs(type, planes, signs);
+    UNROLL
+    for (int l = 0; l < GROUP / c.width; l++) {
+        if (!c.signs && (l == 0 || type == TENON_IQ1_M))
+            spread_shifts(type, planes, l, signs);
+        ivec plus[2], minus[2];
+        UNROLL
+        for (int i = 0; i < c.width / 4; i++) {
+            plus[i] = broadcast4(x.x + c.width * l + 4 * i);
+            minus[i] = subtract_bytes(broadcast_byte(0), plus[i]);
+        }
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++) {
+            AS_STORED(index, signs);
+            const ivec sign = load_bytes(signs + LANES * v);
+            ivec level[2];
+            point_levels(type, planes, index[0], l, LANES * v, level);
+            UNROLL
+            for (int i = 0; i < c.width / 4; i++) {
+                const int step = l * c.width / 4 + i, sub = step / steps, first = step % run == 0, begins = step % steps == 0;
+                const float *scale = scales->scale[subs * g + sub] + LANES * v;
+                const ivec signed_x = c.signs ? chosen(shift_left(sign, 7 - step), minus[i], plus[i]) : plus[i];
+                const ivec start = !first ? part[v] : started && begins ? broadcast4(x.offset + sub) : broadcast_int(0);
+                part[v] = run_begin(start, c.signs ? level[i] : add_bytes(level[i], sign), signed_x,
+                                    !first || (started && begins), 5);
+                if (step % run < run - 1)
+                    continue;
+                const ivec ended = paired ? run_end(part[v], scale, whole) : part[v];
+                sum[v] = (paired && whole ? step < run : step % steps < run) ? ended : add_runs(sum[v], ended);
+                if (step % steps < steps - 1)
+                    continue;
+                const fvec product = to_float(sum[v]), by = load_floats(scale);
+                if (!whole)
+                    value[v][0] = fused(product, multiply_floats(by, broadcast_float(*x.scale)), value[v][0]);
+                else if (!paired)
+                    found[v] = sub ? fused(product, by, found[v]) : multiply_floats(product, by);
+            }
+        }
+    }
+    UNROLL
+    for (int v = 0; v < MOST_VECTORS && whole; v++)
+        value[v][0] = fused(paired ? to_float(sum[v]) : found[v], broadcast_float(*x.scale), value[v][0]);
+}
 
 /* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
  * line is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the
@@ -260,11 +318,16 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
+            const int terms = 1 + has_rest(job, place, columns);
+            if (CODEBOOKS[type].width && columns == 1) {
+                for (int i = 0; i < terms; i++)
+                    point_group(type, planes, &scales, g, group_at(job, place, i * job->rest, subs, t.bits), value);
+                continue;
+            }
             if (are_spread(type))
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;
             else
                 spread_group(type, planes, spread);
-            const int terms = 1 + has_rest(job, place, columns);
             for (int i = 0; i < terms; i++) {
                 READ_AGAIN();
                 block_group(bytes, &scales, g, 0, group_at(job, place, i * job->rest, subs, t.bits), value, MOST_VECTORS,

@@ -20,6 +20,13 @@ static const struct block_type BLOCK_TYPES[TENON_TYPES] = {
     [TENON_IQ4_NL] = {TENON_IQ4_NL, GROUP, 4 * 128 + 64, 32, 0, 128, 8},
     [TENON_IQ4_XS] = {TENON_IQ4_XS, LARGE_UNIT, 8 * 4 * 128 + 256 + 64, 32, 0, 128, 8},
     [TENON_MXFP4] = {TENON_MXFP4, GROUP, 4 * 128 + 32, 32, 0, 12, 5},
+    [TENON_IQ2_XXS] = {TENON_IQ2_XXS, LARGE_UNIT, 32 * 66, 32, 0, 43, 7},
+    [TENON_IQ2_XS] = {TENON_IQ2_XS, LARGE_UNIT, 32 * 74, 16, 0, 43, 7},
+    [TENON_IQ2_S] = {TENON_IQ2_S, LARGE_UNIT, 32 * 82, 16, 0, 43, 7},
+    [TENON_IQ3_XXS] = {TENON_IQ3_XXS, LARGE_UNIT, 32 * 98, 32, 0, 62, 7},
+    [TENON_IQ3_S] = {TENON_IQ3_S, LARGE_UNIT, 32 * 110, 32, 0, 15, 5},
+    [TENON_IQ1_S] = {TENON_IQ1_S, LARGE_UNIT, 32 * 50, 32, 0, 9, 5},
+    [TENON_IQ1_M] = {TENON_IQ1_M, LARGE_UNIT, 32 * 56, 16, 0, 9, 5},
 };
 
 #endif

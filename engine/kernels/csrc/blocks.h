@@ -9,7 +9,8 @@
 
 /* A call for each type of quantized blocks. */
 #define EACH_QUANTIZED_TYPE(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(IQ4_NL) X(MXFP4) \
-    X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS)
+    X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS) EACH_CODEBOOK_TYPE(X)
+#define EACH_CODEBOOK_TYPE(X) X(IQ2_XXS) X(IQ2_XS) X(IQ2_S) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) X(IQ1_M)
 
 enum { MOST_UNIT_BYTES = 276, MOST_BLOCK_BYTES = 210 };
 
@@ -18,6 +19,7 @@ struct block_form {
     int8_t byte_planes, nibble_planes, two_bit_planes, bit_planes;      /* of each group of 32 elements */
     int16_t unit_bytes;                     /* of a block, per row, as arranged */
     int8_t halves;                          /* its scale and its minimum, which come last in a unit */
+    int8_t point_bytes;                     /* of a codebook type's group, per row, in the planes' place */
 };
 
 /* By type. Floats count as blocks of one element here; bfloat16's columns are padded to 32 as well. */
@@ -37,6 +39,13 @@ static const struct block_form BLOCK_FORMS[TENON_TYPES] = {
     [TENON_Q5_K] = {256, 176, 0, 4, 0, 1, 180, 2},
     [TENON_Q6_K] = {256, 210, 0, 4, 2, 0, 210, 1},
     [TENON_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138, 1},
+    [TENON_IQ2_XXS] = {256, 66, 0, 0, 0, 0, 66, 1, 8},
+    [TENON_IQ2_XS] = {256, 74, 0, 0, 0, 0, 74, 1, 8},
+    [TENON_IQ2_S] = {256, 82, 0, 0, 0, 0, 82, 1, 9},
+    [TENON_IQ3_XXS] = {256, 98, 0, 0, 0, 0, 98, 1, 12},
+    [TENON_IQ3_S] = {256, 110, 0, 0, 0, 0, 110, 1, 13},
+    [TENON_IQ1_S] = {256, 50, 0, 0, 0, 0, 50, 1, 6},
+    [TENON_IQ1_M] = {256, 56, 0, 0, 0, 0, 56, 1, 6},
 };
 
 /* A type's form; NULL where there is none, or k is no multiple of its block. */

@@ -23,7 +23,7 @@ INLINE ivec run_step(ivec run, ivec w, ivec x)
     ints sum = (ints)run;
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++)
-            sum[lane] += w[4 * lane + i] * (int8_t)x[i];
+            sum[lane] += w[4 * lane + i] * (int8_t)x[4 * lane + i];
     return (ivec)sum;
 }
 

@@ -30,8 +30,27 @@ static void quantize_q8_0(const float *x, uint8_t *raw)
         raw[2 + i] = (uint8_t)(int8_t)rounded(x[i] * inverse, TOP, TOP);
 }
 
+/* Quantizes a block; the elements and bytes of each type's are in BLOCK_FORMS. */
+INLINE void quantize_block(const int32_t type, const float *x, const float *importance, uint8_t *raw)
+{
+    switch (type) {
+    case TENON_Q8_0: quantize_q8_0(x, raw); break;      /* so fine that no element counts more */
+    case TENON_Q4_0: quantize_centred(x, importance, (struct levels){8.0f, 7.0f, 0}, raw); break;
+    case TENON_Q5_0: quantize_centred(x, importance, (struct levels){16.0f, 15.0f, 0}, raw); break;
+    case TENON_IQ4_NL: quantize_centred(x, importance, (struct levels){127.0f, 113.0f, 1}, raw); break;
+    case TENON_Q4_1: quantize_with_minimum(x, importance, 15.0f, raw); break;
+    case TENON_Q5_1: quantize_with_minimum(x, importance, 31.0f, raw); break;
+    case TENON_Q2_K: quantize_q2_k(x, importance, raw); break;
+    case TENON_Q3_K: quantize_q3_k(x, importance, raw); break;
+    case TENON_Q4_K: quantize_k(x, importance, 4, raw); break;
+    case TENON_Q5_K: quantize_k(x, importance, 5, raw); break;
+    case TENON_Q6_K: quantize_q6_k(x, importance, raw); break;
+    case TENON_IQ4_XS: quantize_iq4_xs(x, importance, raw); break;
+    }
+}
+
 struct quantization {
-    const float *x;
+    const float *x, *importance;
     uint8_t *raw;
     int64_t k, row_bytes;
     int32_t type;
@@ -39,13 +58,22 @@ struct quantization {
     struct shares rows;
 };
 
-/* Whether a block's two half-precision numbers, or a float's own, are finite. */
+/* Whether a number in half precision is finite. */
 static int finite_half(const uint8_t *at)
 {
     return (at[1] & 0x7c) != 0x7c;
 }
 
-static int quantize_row(int32_t type, const float *x, int64_t k, uint8_t *raw)
+/* Quantizes a row of blocks whose scale and minimum are at these bytes. */
+#define QUANTIZED_ROW(type, scale, minimum)                                                                            \
+    case type:                                                                                                         \
+        for (int64_t i = 0; i < k; i += BLOCK_FORMS[type].elements, raw += BLOCK_FORMS[type].bytes) {                  \
+            quantize_block(type, x + i, importance ? importance + i : NULL, raw);                                      \
+            finite &= finite_half(raw + (scale)) && finite_half(raw + (minimum));                                      \
+        }                                                                                                              \
+        break;
+
+static int quantize_row(int32_t type, const float *x, const float *importance, int64_t k, uint8_t *raw)
 {
     int finite = largest_bits(x, k) < 0x7f800000u;
     if (!finite)
@@ -64,36 +92,20 @@ static int quantize_row(int32_t type, const float *x, int64_t k, uint8_t *raw)
             finite &= (half & 0x7f80) != 0x7f80;
         }
         break;
-    case TENON_Q8_0:
-        for (; k > 0; k -= 32, x += 32, raw += 34) {
-            quantize_q8_0(x, raw);
-            finite &= finite_half(raw);
-        }
-        break;
-    case TENON_Q4_1:
-        for (; k > 0; k -= 32, x += 32, raw += 20) {
-            quantize_q4_1(x, raw);
-            finite &= finite_half(raw) && finite_half(raw + 2);
-        }
-        break;
-    case TENON_Q4_K:
-        for (; k > 0; k -= SUPER, x += SUPER, raw += 144) {
-            quantize_minima(x, 15.0f, 4, raw);
-            finite &= finite_half(raw) && finite_half(raw + 2);
-        }
-        break;
-    case TENON_Q5_K:
-        for (; k > 0; k -= SUPER, x += SUPER, raw += 176) {
-            quantize_minima(x, 31.0f, 5, raw);
-            finite &= finite_half(raw) && finite_half(raw + 2);
-        }
-        break;
-    case TENON_Q6_K:
-        for (; k > 0; k -= SUPER, x += SUPER, raw += 210) {
-            quantize_q6_k(x, raw);
-            finite &= finite_half(raw + 208);
-        }
-        break;
+    QUANTIZED_ROW(TENON_Q8_0, 0, 0)
+    QUANTIZED_ROW(TENON_Q4_0, 0, 0)
+    QUANTIZED_ROW(TENON_Q5_0, 0, 0)
+    QUANTIZED_ROW(TENON_IQ4_NL, 0, 0)
+    QUANTIZED_ROW(TENON_Q4_1, 0, 2)
+    QUANTIZED_ROW(TENON_Q5_1, 0, 2)
+    QUANTIZED_ROW(TENON_Q2_K, 80, 82)
+    QUANTIZED_ROW(TENON_Q3_K, 108, 108)
+    QUANTIZED_ROW(TENON_Q4_K, 0, 2)
+    QUANTIZED_ROW(TENON_Q5_K, 0, 2)
+    QUANTIZED_ROW(TENON_Q6_K, 208, 208)
+    QUANTIZED_ROW(TENON_IQ4_XS, 0, 0)
+    default:
+        return -1;
     }
     return finite;
 }
@@ -103,23 +115,26 @@ static void quantize_rows(void *context, int32_t thread)
     struct quantization *call = context;
     int64_t row;
     while ((row = shares_take(&call->rows, thread)) >= 0) {
-        if (!quantize_row(call->type, call->x + row * call->k, call->k, call->raw + row * call->row_bytes))
-            atomic_store(&call->failed, 1);
+        const float *x = call->x + row * call->k;
+        const int done = quantize_row(call->type, x, call->importance, call->k, call->raw + row * call->row_bytes);
+        if (done != 1)
+            atomic_store(&call->failed, done ? TENON_UNKNOWN : TENON_NOT_FINITE);
         shares_finish(&call->rows);
     }
     shares_wait(&call->rows);
 }
 
-int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads)
+int32_t tenon_quantize(int32_t type, const float *x, const float *importance, int64_t n, int64_t k, void *raw,
+                       int32_t threads)
 {
     const struct block_form *form = block_form_of(type, k);
-    if (!form || (type != TENON_F16 && type != TENON_BF16 && type != TENON_Q4_1 && type != TENON_Q8_0 && type != TENON_Q4_K
-                  && type != TENON_Q5_K && type != TENON_Q6_K))
+    if (!form)
         return TENON_UNKNOWN;
-    struct quantization call = {.x = x, .raw = raw, .k = k, .row_bytes = k / form->elements * form->bytes, .type = type};
+    struct quantization call = {
+        .x = x, .importance = importance, .raw = raw, .k = k, .row_bytes = k / form->elements * form->bytes, .type = type};
     atomic_init(&call.failed, 0);
     threads = pool_team(threads);
     shares_init(&call.rows, n, threads);
     pool_run(quantize_rows, &call, threads);
-    return atomic_load(&call.failed) ? TENON_NOT_FINITE : 0;
+    return atomic_load(&call.failed);
 }

@@ -11,14 +11,18 @@
 
 #include "block_types.h"
 #include "blocks.h"
+#include "codebooks.h"
 
 /* Whether a type's scales are small integers, times a float of the chunk: a group's sum of products times them is exact,
  * as an integer and as a float. */
 static inline int has_whole_scales(int32_t type)
 {
     return type == TENON_Q2_K || type == TENON_Q3_K || type == TENON_Q4_K || type == TENON_Q5_K || type == TENON_Q6_K
-           || type == TENON_IQ4_XS;
+           || type == TENON_IQ4_XS || type == TENON_IQ1_M;
 }
+
+/* Whether integers of so many bits are summed in 16 bits. */
+#define SPREAD_PAIRED(bits) (SPREAD_PAIRS && (bits) < 7)
 
 /* The scales of a panel's chunk, by sub-blocks: of types with whole scales the integers, as floats or, where they are wanted
  * in pairs, twice in 16 bits, and beside them the chunk's floats. */
@@ -171,13 +175,50 @@ INLINE void whole_mins(const uint8_t *d, const uint8_t *bytes, int subs, float o
 INLINE int64_t planes_bytes(const int type)
 {
     const struct block_form form = BLOCK_FORMS[type];
-    return (form.byte_planes + form.nibble_planes + form.two_bit_planes + form.bit_planes) * STEP_BYTES;
+    return (form.byte_planes + form.nibble_planes + form.two_bit_planes + form.bit_planes) * STEP_BYTES
+           + form.point_bytes * PANEL_ROWS;
 }
 
 /* From a group's planes to the next one's. */
 INLINE int64_t group_stride(const int type)
 {
     return BLOCK_TYPES[type].unit == GROUP ? BLOCK_TYPES[type].unit_bytes : planes_bytes(type);
+}
+
+/* Those of a codebook type. */
+INLINE void point_scales_of(const int type, const uint8_t *from, struct spread_scales *out)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const int subs = LARGE_UNIT / t.sub;
+    const uint8_t *behind = from + CHUNK_GROUPS * planes_bytes(type);
+    const fvec part = broadcast_float(1.0f / (float)CODEBOOKS[type].parts);
+    const int whole = has_whole_scales(type);
+    uint8_t bytes[2 * CHUNK_GROUPS][PANEL_ROWS];
+    for (int row = 0; row < PANEL_ROWS; row += LANES)
+        store_floats(out->factor + row, multiply_floats(load_half(from + t.unit_bytes - 2 * PANEL_ROWS + 2 * row), part));
+    UNROLL
+    for (int sub = 0; sub < subs; sub++) {
+        uint32_t odd[PANEL_ROWS];
+        for (int row = 0; row < PANEL_ROWS; row++)
+            odd[row] = 1 + 2 * fine_scale(type, from + sub * t.sub / GROUP * planes_bytes(type), behind, PANEL_ROWS, row, sub);
+        for (int row = 0; row < PANEL_ROWS; row++)
+            bytes[sub][row] = (uint8_t)odd[row];
+        UNROLL
+        for (int row = 0; row < PANEL_ROWS && !whole; row += LANES)
+            store_floats(out->scale[sub] + row,
+                         multiply_floats(load_floats(out->factor + row), to_float(load_bytes(odd + row))));
+    }
+    if (whole)
+        whole_scales(bytes[0], subs, out, SPREAD_PAIRED(t.bits));
+}
+
+OUTLINE void point_scales(int32_t type, const uint8_t *from, struct spread_scales *out)
+{
+    switch (type) {
+#define CASE(name) case TENON_##name: point_scales_of(TENON_##name, from, out); break;
+    EACH_CODEBOOK_TYPE(CASE)
+#undef CASE
+    }
 }
 
 /* The scales of a chunk of a panel: `groups` groups, all 8 of a type whose units are of 256. */
@@ -196,7 +237,11 @@ INLINE void spread_scales(const int type, const uint8_t *from, int groups, struc
         }
         return;
     }
-    const int subs = LARGE_UNIT / t.sub, bytes = subs * PANEL_ROWS, paired = SPREAD_PAIRS && !SPREAD_WIDE(t.bits);
+    if (CODEBOOKS[type].width) {
+        point_scales(type, from, out);
+        return;
+    }
+    const int subs = LARGE_UNIT / t.sub, bytes = subs * PANEL_ROWS, paired = SPREAD_PAIRED(t.bits);
     from += CHUNK_GROUPS * planes_bytes(type);
     const uint8_t *halves = from + t.unit_bytes - CHUNK_GROUPS * planes_bytes(type) - 2 * PANEL_ROWS * (1 + t.mins);
     spread_halves(halves, out->factor);
@@ -228,6 +273,90 @@ INLINE void widen_steps(const uint8_t narrow[][STEP_BYTES], uint8_t bytes[][STEP
         }
 }
 
+/* Else GCC takes indexes out of the vectors that it has stored, and holds far too many at a time. */
+#define AS_STORED(index, signs) __asm__ volatile("" : : "r"(index), "r"(signs) : "memory")
+
+/* The indexes of a group's points. */
+INLINE void spread_indexes(const int type, const uint8_t *planes, uint16_t index[][PANEL_ROWS])
+{
+    UNROLL
+    for (int l = 0; l < GROUP / CODEBOOKS[type].width; l++)
+        for (int row = 0; row < PANEL_ROWS; row++)
+            index[l][row] = point_index(type, planes, PANEL_ROWS, row, l);
+}
+
+/* The levels of point l of LANES rows from `row` on, four bytes of each and step. */
+INLINE void point_levels(const int type, const uint8_t *planes, const uint16_t *index, const int l, int row,
+                         ivec level[2])
+{
+    const uint64_t *eights = points_of_8 + CODEBOOKS[type].first;
+    const uint32_t *fours = points_of_4 + CODEBOOKS[type].first;
+    const uint8_t *low = planes + l * PANEL_ROWS + row;
+    const uint16_t *at = index + l * PANEL_ROWS + row;
+    const int in_bytes = type == TENON_IQ2_XXS || type == TENON_IQ3_XXS;
+    if (CODEBOOKS[type].width == 8) {
+        const ivec first = in_bytes ? load_eights(eights, low) : load_eights(eights, at);
+        const ivec second = in_bytes ? load_eights(eights, low + 2) : load_eights(eights, at + 2);
+        level[0] = even_fours(first, second);
+        level[1] = odd_fours(first, second);
+    } else {
+        level[0] = in_bytes ? load_fours(fours, low) : load_fours(fours, at);
+    }
+}
+
+INLINE void spread_signs(const int type, const uint8_t *planes, uint32_t signs[PANEL_ROWS])
+{
+    for (int row = 0; row < PANEL_ROWS; row++)
+        signs[row] = group_signs(type, planes, PANEL_ROWS, row);
+}
+
+/* What is added to the levels of a point that has no signs, four bytes of each row. */
+INLINE void spread_shifts(const int type, const uint8_t *planes, const int l, uint32_t shift[PANEL_ROWS])
+{
+    const int up = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? 2 - CODEBOOKS[type].largest : 2;
+    for (int row = 0; row < PANEL_ROWS; row++)
+        shift[row] = 0x01010101u * (uint8_t)(up - 2 * shifted_down(type, planes, PANEL_ROWS, row, l));
+}
+
+INLINE void spread_points_of(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
+{
+    const struct codebook c = CODEBOOKS[type];
+    const int zero = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? 0 : c.largest, steps = c.width / 4;
+    uint16_t index[8][PANEL_ROWS];
+    uint32_t signs[PANEL_ROWS];
+    spread_indexes(type, planes, index);
+    if (c.signs)
+        spread_signs(type, planes, signs);
+    UNROLL
+    for (int l = 0; l < GROUP / c.width; l++) {
+        if (!c.signs && (l == 0 || type == TENON_IQ1_M))
+            spread_shifts(type, planes, l, signs);
+        UNROLL
+        for (int v = 0; v < PLANE_VECTORS; v++) {
+            AS_STORED(index, signs);
+            const ivec sign = load_bytes(signs + LANES * v);
+            ivec level[2];
+            point_levels(type, planes, index[0], l, LANES * v, level);
+            UNROLL
+            for (int i = 0; i < steps; i++) {
+                const int step = steps * l + i;
+                const ivec up = add_bytes(broadcast_byte(zero), level[i]), down = subtract_bytes(broadcast_byte(zero), level[i]);
+                store_bytes(bytes[step] + VECTOR_BYTES * v,
+                            c.signs ? chosen(shift_left(sign, 7 - step), down, up) : add_bytes(level[i], sign));
+            }
+        }
+    }
+}
+
+OUTLINE void spread_points(int32_t type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
+{
+    switch (type) {
+#define CASE(name) case TENON_##name: spread_points_of(TENON_##name, planes, bytes); break;
+    EACH_CODEBOOK_TYPE(CASE)
+#undef CASE
+    }
+}
+
 /* Whether a type's planes are the bytes that are wanted. */
 INLINE int are_spread(const int type)
 {
@@ -239,7 +368,9 @@ INLINE void spread_group(const int type, const uint8_t *planes, uint8_t bytes[][
 {
     const struct block_form form = BLOCK_FORMS[type];
     const struct block_type t = BLOCK_TYPES[type];
-    if (form.byte_planes)
+    if (CODEBOOKS[type].width)
+        spread_points(type, planes, bytes);
+    else if (form.byte_planes)
         spread_bytes(planes, bytes);
     else if (type == TENON_IQ4_NL || type == TENON_IQ4_XS)
         spread_table(planes, bytes, IQ4_VALUES, t.bits, t.zero);

@@ -21,6 +21,19 @@
  *   Q3_K          two-bit, bit plane; int8 scale[16][32] (32 taken off), half d[32]
  *   Q2_K          two-bit planes; uint8 scale | min << 4 [16][32], half d[32], half dmin[32]
  *   IQ4_XS        nibble planes; int8 scale[8][32] (32 taken off), half d[32]
+ *
+ * Codebook types have an index for each point of 8 elements, or of 4 (IQ3), and planes of other sizes: the indexes' low
+ * bytes [points][32 rows]; the elements' signs, a bit plane as above, in whose bits of the 8th of each 8 elements other
+ * bits stand where the sign follows from the other seven; and the indexes' high bits, `h` for each point.
+ *
+ *   IQ2_XXS, IQ3_XXS  indexes, signs with bits of a scale s; half d[32]
+ *   IQ2_XS        indexes, signs with h; uint8 s | s << 4 [8][32], half d[32]
+ *   IQ2_S         indexes, signs, 2 bits h of 4 points [32]; uint8 s | s << 4 [8][32], half d[32]
+ *   IQ3_S         indexes, signs, 1 bit h of 8 points [32]; uint8 s | s << 4 [4][32], half d[32]
+ *   IQ1_S, IQ1_M  indexes, of two points each 3 bits h and a further one [2][32], which is a bit of the scale s, and of
+ *                 the last point the shift (IQ1_S), or a shift; IQ1_M: low bits of 4 scales s [4][32], high bits [2][32];
+ *                 half d[32]
+ *
  *   F16           [k][32] half                               BF16   [k/2][32][2], k padded to 32
  *
  * Results. x is (m, k) float32, out (m, n) float32, both dense. A token's outputs do not depend on the other tokens
@@ -43,14 +56,16 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 21, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 22, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
 enum {
     TENON_F16 = 1, TENON_Q4_0 = 2, TENON_Q4_1 = 3, TENON_Q5_0 = 6, TENON_Q5_1 = 7, TENON_Q8_0 = 8, TENON_Q2_K = 10,
     TENON_Q3_K = 11, TENON_Q4_K = 12, TENON_Q5_K = 13, TENON_Q6_K = 14, TENON_IQ4_NL = 20, TENON_IQ4_XS = 23,
-    TENON_BF16 = 30, TENON_MXFP4 = 39, TENON_TYPES = 40
+    TENON_BF16 = 30, TENON_MXFP4 = 39,
+    TENON_IQ2_XXS = 16, TENON_IQ2_XS = 17, TENON_IQ3_XXS = 18, TENON_IQ1_S = 19, TENON_IQ3_S = 21, TENON_IQ2_S = 22,
+    TENON_IQ1_M = 29, TENON_TYPES = 48
 };
 
 /* Changes whenever a packed layout or a signature does. */
@@ -102,9 +117,10 @@ TENON_API int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, in
 TENON_API int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, const int64_t *rows, int64_t count,
                                    float *out, int32_t threads);
 
-/* Floats (n, k) into GGUF blocks of F16, Q4_1, Q8_0, Q4_K, Q5_K, Q6_K or BF16. TENON_NOT_FINITE for a NaN, an infinity, or
- * what would become one. */
-TENON_API int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads);
+/* Floats (n, k) into GGUF's blocks of any type but MXFP4; importance: how much an error in each column counts (k), or NULL.
+ * TENON_NOT_FINITE for a NaN, an infinity, or what would become one. */
+TENON_API int32_t tenon_quantize(int32_t type, const float *x, const float *importance, int64_t n, int64_t k, void *raw,
+                                 int32_t threads);
 
 /* Keys and values: bfloat16, or 8 bits: per row and head a byte per channel, then a bfloat16 scale per 32 channels. */
 enum { TENON_CACHE_BF16 = 0, TENON_CACHE_8_BITS = 1 };

@@ -29,6 +29,7 @@ INLINE ivec and_bytes(ivec a, ivec b) { return vandq_s32(a, b); }
 INLINE ivec or_bytes(ivec a, ivec b) { return vorrq_s32(a, b); }
 INLINE ivec exclusive_or(ivec a, ivec b) { return veorq_s32(a, b); }
 INLINE ivec subtract_bytes(ivec a, ivec b) { return of_bytes(vsubq_u8(as_bytes(a), as_bytes(b))); }
+INLINE ivec add_bytes(ivec a, ivec b) { return of_bytes(vaddq_u8(as_bytes(a), as_bytes(b))); }
 INLINE ivec shift_left(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)by))); }
 INLINE ivec shift_right(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)-by))); }
 INLINE ivec lookup(ivec table, ivec at) { return of_bytes(vqtbl1q_u8(as_bytes(table), as_bytes(at))); }
@@ -36,6 +37,19 @@ INLINE ivec even_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vshlq_
 INLINE ivec odd_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vreinterpretq_s16_s32(v), 8)); }
 INLINE ivec even_bfloat16(ivec v) { return vshlq_n_s32(v, 16); }
 INLINE ivec odd_bfloat16(ivec v) { return vandq_s32(v, vdupq_n_s32((int32_t)0xffff0000)); }
+/* `a` where a byte's highest bit is set, else b. */
+INLINE ivec chosen(ivec bits, ivec a, ivec b)
+{
+    return vbslq_s32(vreinterpretq_u32_s8(vshrq_n_s8(vreinterpretq_s8_s32(bits), 7)), a, b);
+}
+
+/* Every second four bytes of a and then b. */
+INLINE ivec even_fours(ivec a, ivec b) { return vuzp1q_s32(a, b); }
+INLINE ivec odd_fours(ivec a, ivec b) { return vuzp2q_s32(a, b); }
+
+/* Entries of a table at indexes of any type: four bytes of each of 4 rows, or 8 bytes of two. */
+#define load_fours(table, at) ((ivec){(int)(table)[(at)[0]], (int)(table)[(at)[1]], (int)(table)[(at)[2]], (int)(table)[(at)[3]]})
+#define load_eights(table, at) vreinterpretq_s32_u64(vcombine_u64(vld1_u64((table) + (at)[0]), vld1_u64((table) + (at)[1])))
 
 INLINE fvec float_zero(void) { return vdupq_n_f32(0); }
 INLINE fvec as_float(ivec v) { return vreinterpretq_f32_s32(v); }

@@ -15,6 +15,9 @@ typedef uint8_t ivec __attribute__((vector_size(16)));
 typedef uint16_t pairs __attribute__((vector_size(16)));
 typedef int16_t shorts __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
+typedef uint32_t words __attribute__((vector_size(16)));
+typedef uint64_t long_words __attribute__((vector_size(16)));
+typedef int8_t signed_bytes __attribute__((vector_size(16)));
 typedef float fvec __attribute__((vector_size(16)));
 
 INLINE ivec load_bytes(const void *p) { ivec v; memcpy(&v, p, sizeof v); return v; }
@@ -29,6 +32,7 @@ INLINE ivec and_bytes(ivec a, ivec b) { return a & b; }
 INLINE ivec or_bytes(ivec a, ivec b) { return a | b; }
 INLINE ivec exclusive_or(ivec a, ivec b) { return a ^ b; }
 INLINE ivec subtract_bytes(ivec a, ivec b) { return a - b; }
+INLINE ivec add_bytes(ivec a, ivec b) { return a + b; }
 INLINE ivec shift_left(ivec v, int by) { return (ivec)((pairs)v << by); }
 INLINE ivec shift_right(ivec v, int by) { return (ivec)((pairs)v >> by); }
 INLINE ivec lookup(ivec table, ivec at)
@@ -38,6 +42,30 @@ INLINE ivec lookup(ivec table, ivec at)
         out[i] = table[at[i] & 15];
     return out;
 }
+
+/* `a` where a byte's highest bit is set, else b. */
+INLINE ivec chosen(ivec bits, ivec a, ivec b)
+{
+    const ivec set = (ivec)((signed_bytes)bits < 0);
+    return (a & set) | (b & ~set);
+}
+
+/* Every second four bytes of a and then b. */
+INLINE ivec even_fours(ivec a, ivec b)
+{
+    const ints x = (ints)a, y = (ints)b;
+    return (ivec)(ints){x[0], x[2], y[0], y[2]};
+}
+
+INLINE ivec odd_fours(ivec a, ivec b)
+{
+    const ints x = (ints)a, y = (ints)b;
+    return (ivec)(ints){x[1], x[3], y[1], y[3]};
+}
+
+/* Entries of a table at indexes of any type: four bytes of each of 4 rows, or 8 bytes of two. */
+#define load_fours(table, at) ((ivec)(words){(table)[(at)[0]], (table)[(at)[1]], (table)[(at)[2]], (table)[(at)[3]]})
+#define load_eights(table, at) ((ivec)(long_words){(table)[(at)[0]], (table)[(at)[1]]})
 
 INLINE fvec float_zero(void) { return (fvec){0}; }
 INLINE fvec to_float(ivec v) { return __builtin_convertvector((ints)v, fvec); }

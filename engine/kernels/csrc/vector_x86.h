@@ -23,12 +23,17 @@ INLINE ivec and_bytes(ivec a, ivec b) { return OF_INTS(and)(a, b); }
 INLINE ivec or_bytes(ivec a, ivec b) { return OF_INTS(or)(a, b); }
 INLINE ivec exclusive_or(ivec a, ivec b) { return OF_INTS(xor)(a, b); }
 INLINE ivec subtract_bytes(ivec a, ivec b) { return OF_BITS(sub_epi8)(a, b); }
+INLINE ivec add_bytes(ivec a, ivec b) { return OF_BITS(add_epi8)(a, b); }
 INLINE ivec shift_left(ivec v, int by) { return OF_BITS(slli_epi16)(v, by); }
 INLINE ivec shift_right(ivec v, int by) { return OF_BITS(srli_epi16)(v, by); }
 INLINE ivec even_bytes(ivec v) { return OF_BITS(srai_epi16)(OF_BITS(slli_epi16)(v, 8), 8); }
 INLINE ivec odd_bytes(ivec v) { return OF_BITS(srai_epi16)(v, 8); }
 INLINE ivec even_bfloat16(ivec v) { return OF_BITS(slli_epi32)(v, 16); }
 INLINE ivec odd_bfloat16(ivec v) { return OF_INTS(and)(v, OF_BITS(set1_epi32)((int32_t)0xffff0000)); }
+
+/* Every second four bytes of a and then b, within each 16 bytes. */
+INLINE ivec even_fours(ivec a, ivec b) { return AS_INTS(OF_BITS(shuffle_ps)(AS_FLOATS(a), AS_FLOATS(b), 0x88)); }
+INLINE ivec odd_fours(ivec a, ivec b) { return AS_INTS(OF_BITS(shuffle_ps)(AS_FLOATS(a), AS_FLOATS(b), 0xdd)); }
 
 INLINE fvec float_zero(void) { return OF_BITS(setzero_ps)(); }
 INLINE fvec to_float(ivec v) { return OF_BITS(cvtepi32_ps)(v); }

@@ -4,8 +4,8 @@
 #define TENON_WHOLE_SUMS_H
 
 #define BLOCK_CLASSES \
-    BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 8, 1) BLOCK_CLASS(1, 1, 8, 0) BLOCK_CLASS(1, 1, 8, 1) BLOCK_CLASS(2, 0, 8, 1) \
-    BLOCK_CLASS(2, 1, 8, 1)
+    BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 8, 1) BLOCK_CLASS(1, 1, 8, 0) BLOCK_CLASS(1, 1, 8, 1) BLOCK_CLASS(2, 0, 8, 0) \
+    BLOCK_CLASS(2, 0, 8, 1) BLOCK_CLASS(2, 1, 8, 1)
 #define TILE_VECTORS 2
 #define RUN_STEPS(bits, mins, steps) (steps)
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.messages.machine import FormatSpeed, HostSpeed
-from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.model.weight_format import MEASURED_NAMES, weight_format
 from engine.planning.kernel_table import Row, matrix_size, measured_rows
 
 _BUFFER_BYTES = 512 << 20
@@ -61,7 +61,7 @@ def measure_host(
     bandwidth = memory_bytes_per_s(buffer_bytes, check)
     operator = operator_seconds(torch.device("cpu"))
     fitted = {}
-    for name in FORMAT_NAMES:
+    for name in MEASURED_NAMES:
         progress(f"{name} products")
         fitted[name] = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
     # Other programs, or a host's other guests, take a share of the memory's speed that changes from second to

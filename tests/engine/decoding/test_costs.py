@@ -29,6 +29,23 @@ def test_one_row_is_a_fixed_part_of_wider_forwards_of_one_text() -> None:
     assert [curve.seconds(rows) for rows in (1, 8, 15)] == pytest.approx([2.0, 4.8, 7.6])
 
 
+def test_other_programs_that_slow_drafts_down_do_not_make_rows_dear() -> None:
+    cost = Costs()
+    for size, seconds in ((0, 1.0), (0, 1.0), (2, 1.2), (2, 2.4), (2, 2.4), (2, 2.4), (0, 2.0), (0, 2.0)):
+        cost.add_forward(size, seconds)
+    assert cost.forward_s(2) / cost.forward_s(0) == pytest.approx(1.2)
+    for _ in range(7):
+        cost.add_forward(0, 1.0)
+    assert cost.forward_s(2) == pytest.approx(1.2)
+
+
+def test_one_slow_plain_forward_does_not_make_rows_cheap() -> None:
+    cost = Costs()
+    for size, seconds in ((0, 1.0), (0, 1.0), (2, 1.6), (2, 1.6), (2, 1.6), (0, 2.0), (0, 1.0)):
+        cost.add_forward(size, seconds)
+    assert cost.forward_s(2) == pytest.approx(1.6)
+
+
 def test_widths_that_were_not_measured_yet_take_what_earlier_sessions_saw_at_the_load_of_now() -> None:
     cost = Costs()
     cost.expect({1: 1.0, 8: 1.7, 64: 13.6})

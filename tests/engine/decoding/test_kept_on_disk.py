@@ -164,6 +164,33 @@ def test_a_chat_that_grows_has_only_its_end_written_again(decoder: Decoder, plac
     assert "192.rows" in after
 
 
+@pytest.mark.parametrize("opened_again", [False, True])
+def test_the_disk_has_states_that_memory_has_dropped(decoder: Decoder, place: KeptChat, opened_again: bool) -> None:
+    sequence, on_disk, ends = TokenSequence(Target(decoder), CONTEXT, states=2), ChatOnDisk(place, "model", "kind"), []
+    for turn in range(7):
+        prompt = [*sequence.token_ids, *tokens_of(70, turn)]
+        sequence.reuse(prompt)
+        sequence.prefill(prompt, go_on)
+        ends.append(len(prompt))
+        on_disk.write(sequence, go_on)
+    on_disk.in_memory = True
+    text, edits = sequence.token_ids, [at for at in (5, 3, 1, 2) if not opened_again or at != 2]
+    for turn in edits:
+        if opened_again:
+            sequence, on_disk = TokenSequence(Target(decoder), CONTEXT, states=2), ChatOnDisk(place, "model", "kind")
+        shared = ends[turn] if turn != 2 else ends[1]
+        prompt = [*text[:shared], *tokens_of(80, 20 + turn)]
+        for _ in on_disk.read(sequence, prompt):
+            pass
+        kept = sequence.reuse(prompt)
+        assert kept > shared - CHUNK - 8
+        assert int(sequence.prefill(prompt, go_on).argmax()) == int(_prefill(decoder, tuple(prompt)).argmax())
+        on_disk.write(sequence, go_on)
+        text = sequence.token_ids
+    states = {int(path.stem) for path in Path(place.folder).glob("*.state")}
+    assert all(at <= len(text) for at in states)
+
+
 @pytest.fixture(scope="module")
 def chat(
     checkpoint_of: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory

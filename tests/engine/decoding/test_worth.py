@@ -97,6 +97,15 @@ def test_a_quotation_is_gained_at_once(row: float, gain: float) -> None:
     assert _decoded(prompt, prompt[:200], row).speedup > gain
 
 
+@pytest.mark.parametrize("row", [0.1, 0.3])
+def test_two_unlucky_drafts_do_not_keep_a_quotation_from_being_gained(row: float) -> None:
+    cost, chances, speedups = Costs(), MatchChances(), []
+    for seed in range(32):
+        speedups.append(_decoded(*_text(0.95, 150, seed), row, cost=cost, chances=chances).speedup)
+        chances.keep()
+    assert min(speedups) > 1.3
+
+
 def test_no_draft_where_rows_cost_as_much_as_tokens() -> None:
     """But for those that measure it."""
     rounds = _decoded(*_text(0.8, 300, 0), row=1.0).rounds

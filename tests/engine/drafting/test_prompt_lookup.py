@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.lookup import CLASSES, LONGEST_MATCH, SHORTEST_MATCH, MatchChances, PromptLookup
+from engine.drafting.earlier_texts import LONGEST_MATCH, SHORTEST_MATCH
+from engine.drafting.lookup import CLASSES, MatchChances, PromptLookup
 from engine.model.token_tree import DraftShape
 
 texts = st.lists(st.integers(0, 3), max_size=40)
@@ -18,7 +19,8 @@ texts = st.lists(st.integers(0, 3), max_size=40)
 def test_a_draft_follows_an_earlier_match(tokens: list[int], budget: int) -> None:
     drafter = PromptLookup()
     drafter.reset(tokens)
-    draft = drafter.propose(DraftShape(budget))
+    assert len(drafter.propose(DraftShape(budget))) <= budget
+    draft = drafter.after((), budget)
     assert len(draft) <= budget
     assert draft.is_chain
     assert list(draft.scores) == sorted(draft.scores, reverse=True)
@@ -40,8 +42,9 @@ def test_observing_drafts_as_a_longer_prompt_does(head: list[int], tail: list[in
     for token in tail:
         grown.observe([token])
     whole.reset(head + tail)
-    shortest = min(len(grown.propose(DraftShape(8))), len(whole.propose(DraftShape(8))))
-    assert grown.propose(DraftShape(8)).tokens[:shortest] == whole.propose(DraftShape(8)).tokens[:shortest]
+    drafts = grown.after((), 8), whole.after((), 8)
+    shortest = min(map(len, drafts))
+    assert drafts[0].tokens[:shortest] == drafts[1].tokens[:shortest]
 
 
 def test_the_longest_match_is_followed_and_the_latest_of_those() -> None:
@@ -49,7 +52,8 @@ def test_the_longest_match_is_followed_and_the_latest_of_those() -> None:
     drafter.reset([1, 2, 3, 4, 50, 60, 9, 9, 3, 4, 70, 80, 8, 8, 1, 2, 3, 4])
     assert drafter.propose(DraftShape(4)).tokens == (50, 60, 9, 9)
     drafter.reset([3, 4, 50, 7, 3, 4, 70, 6, 3, 4])
-    assert drafter.propose(DraftShape(2)).tokens == (70, 6)
+    assert drafter.after((), 2).tokens == (70, 6)
+    drafter.reset([3, 4, 70, 6, 3, 4, 50, 7, 1, 1, 3, 4, 70, 6, 3, 4])
 
 
 def test_a_longer_match_is_likelier_to_go_on() -> None:

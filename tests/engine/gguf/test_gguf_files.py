@@ -26,7 +26,6 @@ from engine.errors import (
     WeightsUnreadable,
 )
 from engine.gguf.header import read_header
-from engine.gguf.model import GgufFile, Source
 from engine.model.config import read_config
 from engine.model.packed_loader import embedding_rows
 from engine.model.tensors import check_tensors
@@ -161,15 +160,6 @@ def test_tensors_that_are_missing_are_named(tmp_path: Path) -> None:
     checkpoint = Checkpoint(small(tmp_path / "model.gguf"))
     with pytest.raises(CheckpointError, match=r"do not match the GGUF file's metadata: 10 missing \(model"):
         check_tensors(checkpoint, read_config(checkpoint))
-
-
-def test_a_type_that_is_not_read_is_named(tmp_path: Path) -> None:
-    writer = GGUFWriter(str(tmp_path / "model.gguf"), "llama")
-    writer.add_tensor("token_embd.weight", np.zeros((4, 32), np.int8))
-    finish(writer)
-    header = read_header(tmp_path / "model.gguf")
-    with pytest.raises(UnsupportedModel, match="stored as I8, which Tenon cannot read; choose another quantization"):
-        GgufFile(header, {"embedding": Source("token_embd.weight")}).stored("embedding")
 
 
 def head(

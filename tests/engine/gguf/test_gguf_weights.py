@@ -30,6 +30,7 @@ from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import reference_model
 from tests.support.fast_cases import chosen
 from tests.support.gguf_files import write_gguf
+from tests.support.matrices import raw_matrix
 from tests.support.packed_models import assert_only_rounded, kinds_of, load, logits
 from tests.support.toy import TEXTS, TOY
 
@@ -97,7 +98,25 @@ def test_every_matrix_is_in_the_type_of_its_file(tmp_path: Path) -> None:
     assert torch.equal(blocks.unpack(queries.matrix), written)
 
 
-@pytest.mark.parametrize("kind", [Kind.IQ2_XS, Kind.IQ3_S, Kind.TQ1_0], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [Kind.IQ2_XXS, Kind.IQ3_S, Kind.IQ1_M], ids=lambda kind: kind.name)
+def test_points_of_codebooks_stay_as_they_are(kind: Kind, tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    model = reference_model("qwen2", hidden_size=256, intermediate_size=512, num_hidden_layers=2)
+
+    def blocks_of(values: np.ndarray) -> np.ndarray:
+        return raw_matrix(kind.name, len(values), values.shape[1]).numpy()
+
+    write_gguf(model, path, lambda name: kind if "ffn" in name else Kind.Q8_0, blocks_of=blocks_of)
+    loaded = load(path, "auto")
+    down = loaded.layers[1].down
+    assert isinstance(down, PackedLinear)
+    assert kinds_of(down) == [kind.name]
+    assert loaded.notes == ()
+    assert down.matrix.size_bytes == 256 * blocks.row_bytes(kind, 512)
+    assert torch.equal(blocks.unpack(down.matrix), Checkpoint(path).tensor("model.layers.1.mlp.down_proj.weight"))
+
+
+@pytest.mark.parametrize("kind", [Kind.TQ1_0], ids=lambda kind: kind.name)
 def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(kind: Kind, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     model = reference_model("qwen2", hidden_size=256, intermediate_size=256, num_hidden_layers=2)

@@ -42,18 +42,21 @@ def test_a_head_and_a_small_model_know_whose_draft_they_are(hub: Hub, server: Hu
     assert {"Qwen/Qwen3-8B", "Qwen/Qwen3-32B"} <= set(small.belongs_to)
 
 
-def test_prompt_tokens_know_their_model_and_other_adapters_are_refused(
+def test_adapters_know_their_model_and_other_kinds_are_refused(
     hub: Hub, server: HubServer, tmp_path: Path
 ) -> None:
     config = {"num_special_tokens": 3, "base_model_name_or_path": "them/Base"}
-    for repo, content in (("me/set", config), ("me/lora", {"peft_type": "LORA"})):
+    lora = {"peft_type": "LORA", "base_model_name_or_path": "them/Base"}
+    for repo, content in (("me/set", config), ("me/lora", lora), ("me/other", {"peft_type": "IA3"})):
         weights = {"adapter_model.safetensors": b"s" * 7000}
         server.add(repo, {"adapter_config.json": json.dumps(content).encode(), **weights})
     plan = make_offer(hub, tmp_path, "me/set").plan
     assert (plan.kind, plan.format, plan.belongs_to) == ("head", "safetensors", ("them/Base",))
     assert {file.name for file in plan.files} == {"adapter_config.json", "adapter_model.safetensors"}
-    with pytest.raises(UnsupportedModel, match="me/lora holds an adapter of a kind that Tenon does not run"):
-        make_offer(hub, tmp_path, "me/lora")
+    plan = make_offer(hub, tmp_path, "me/lora").plan
+    assert (plan.kind, plan.belongs_to) == (None, ("them/Base",))
+    with pytest.raises(UnsupportedModel, match="The adapter me/other has peft_type IA3"):
+        make_offer(hub, tmp_path, "me/other")
 
 
 def test_a_repository_that_the_catalogue_does_not_know(hub: Hub, server: HubServer, tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ def test_results_say_what_they_are_and_whether_tenon_runs_them(hub: Hub, server:
             "safetensors": {"parameters": {"BF16": 5}, "total": 5},
         },
     )
-    server.add("a/llama-awq", {}, tags=(*TEXT, "safetensors", "awq"))
+    server.add("a/llama-exl2", {}, tags=(*TEXT, "safetensors", "exl2"))
+    server.add("a/llama-awq", {}, tags=(*TEXT, "safetensors", "awq", "4-bit"))
     server.add(
         "a/llama-odd",
         {},
@@ -58,7 +59,8 @@ def test_results_say_what_they_are_and_whether_tenon_runs_them(hub: Hub, server:
         5,
         None,
     )
-    assert "awq" in str(found["a/llama-awq"].problem)
+    assert "exl2" in str(found["a/llama-exl2"].problem)
+    assert found["a/llama-awq"].problem is None
     assert "MambaForCausalLM" in str(found["a/llama-odd"].problem)
     assert "neither" in str(found["a/llama-bin"].problem)
 

@@ -41,6 +41,10 @@ static const struct form forms[] = {
     {"Q5_K", TENON_Q5_K, 256, 176, {0, 2}},     {"Q6_K", TENON_Q6_K, 256, 210, {208, -1}},
     {"IQ4_NL", TENON_IQ4_NL, 32, 18, {0, -1}},  {"IQ4_XS", TENON_IQ4_XS, 256, 136, {0, -1}},
     {"MXFP4", TENON_MXFP4, 32, 17, {-1, -1}},
+    {"IQ2_XXS", TENON_IQ2_XXS, 256, 66, {0, -1}}, {"IQ2_XS", TENON_IQ2_XS, 256, 74, {0, -1}},
+    {"IQ2_S", TENON_IQ2_S, 256, 82, {0, -1}},   {"IQ3_XXS", TENON_IQ3_XXS, 256, 98, {0, -1}},
+    {"IQ3_S", TENON_IQ3_S, 256, 110, {0, -1}},  {"IQ1_S", TENON_IQ1_S, 256, 50, {0, -1}},
+    {"IQ1_M", TENON_IQ1_M, 256, 56, {54, -1}},  /* the upper four bits of its number */
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };

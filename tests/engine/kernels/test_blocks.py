@@ -19,7 +19,7 @@ from torch import Tensor
 from engine.kernels import blocks, library
 from engine.kernels.library import NotFinite, NotPackable, Packed
 from tests.support.fast_cases import chosen
-from tests.support.matrices import raw_matrix
+from tests.support.matrices import put_half, raw_matrix
 
 TYPES = list(blocks.NAMES.values())
 needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -138,7 +138,7 @@ def test_a_scale_that_is_no_number_is_found(type: int, value: float, way: str) -
         damaged = raw.clone()
         start = block * size + at
         if places:
-            damaged[row, start : start + 2] = bad.view(torch.uint8)
+            put_half(blocks.name_of(type), damaged[row, block * size :], at, bad.view(torch.uint8))
         else:
             damaged[row, start] = 255
         with pytest.raises(NotFinite):

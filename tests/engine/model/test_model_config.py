@@ -176,7 +176,7 @@ def test_another_architecture_is_refused_with_the_list(folder: Path, architectur
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "gptq"),
+        ({"quantization_config": {"quant_method": "vptq", "bits": 4}}, "vptq"),
         ({"hidden_act": "relu2"}, "relu2"),
         (
             {"rope_scaling": {"rope_type": "axial", "factor": 2.0}, "rope_parameters": None},

@@ -12,7 +12,7 @@ from engine.errors import Cancelled
 from engine.files import read_cached, write_cached
 from engine.kernels import blocks, library
 from engine.model.packed_loader import pack
-from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.model.weight_format import MEASURED_NAMES, weight_format
 from engine.planning import kernel_table
 from engine.planning.kernel_table import (
     FORMAT_WIDTHS,
@@ -30,7 +30,7 @@ from engine.planning.kernel_table import (
 from engine.planning.probes import host
 
 needs_choice = pytest.mark.skipif(len(candidates("q8_0")) < 2, reason="there is nothing to choose from on this machine")
-PACKED = tuple(name for name in FORMAT_NAMES if weight_format(name).packed)
+PACKED = tuple(name for name in MEASURED_NAMES if weight_format(name).packed)
 
 
 @pytest.fixture(autouse=True)
@@ -52,21 +52,21 @@ def fake_sets(monkeypatch: pytest.MonkeyPatch, *usable: str) -> None:
 
 
 def test_measured_once_and_kept_for_this_hardware(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = measured_rows(tmp_path, FORMAT_NAMES)
-    assert first.keys() == set(FORMAT_NAMES)
+    first = measured_rows(tmp_path, MEASURED_NAMES)
+    assert first.keys() == set(MEASURED_NAMES)
     for name, row in first.items():
         assert set(row) == set(WIDTHS if len(candidates(name)) > 1 else FORMAT_WIDTHS)
         assert all(set(cell) == set(candidates(name)) and min(cell.values()) > 0 for cell in row.values())
     monkeypatch.setattr(kernel_table, "_measure", None)
-    assert measured_rows(tmp_path, FORMAT_NAMES) == first
+    assert measured_rows(tmp_path, MEASURED_NAMES) == first
     assert kept_rows(tmp_path) == first
-    assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
+    assert format_seconds(tmp_path).keys() == set(MEASURED_NAMES)
 
 
 def test_what_was_measured_on_a_busy_machine_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = iter([3.0, 1.0, 2.0, 9.0])
     shares = iter([0.5, 0.5, 0.0, 0.0])
-    name = FORMAT_NAMES[0]
+    name = MEASURED_NAMES[0]
     row = measured_rows(tmp_path / "other", (name,))[name]
     monkeypatch.setattr(host, "share_of_others", lambda begin, end: next(shares))
 
@@ -99,7 +99,7 @@ def test_a_format_is_measured_when_it_is_first_wanted(tmp_path: Path) -> None:
 def test_a_table_of_another_version_or_of_other_hardware_is_measured_again(content: object, tmp_path: Path) -> None:
     path = tmp_path / "kernel-table.json"
     write_cached(path, content)
-    assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
+    assert format_seconds(tmp_path).keys() == set(MEASURED_NAMES)
     assert hardware_key() in read_cached(path)
 
 
@@ -115,7 +115,7 @@ def test_a_figure_that_the_disk_has_changed_is_measured_again(tmp_path: Path) ->
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    assert format_seconds(file / "below").keys() == set(FORMAT_NAMES)
+    assert format_seconds(file / "below").keys() == set(MEASURED_NAMES)
 
 
 def test_another_build_of_the_library_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,7 +197,7 @@ def test_guesses_of_guesses_are_those_of_a_drafted_chain(target: Decoder, tmp_pa
 def test_texts_side_by_side_have_the_features_that_they_have_alone(
     checkpoint_of: Callable[[str], Path],
 ) -> None:
-    for variant in ("llama", "mistral-window", "gemma3"):
+    for variant in ("llama", "mistral-window", "gemma3", "lfm2", "qwen35"):
         decoder = load_decoder(checkpoint_of(variant))
         texts = [random_text(count, count) for count in (40, 3, 90, 130, 200)]
         for text, found in zip(texts, features_of(decoder, texts), strict=True):

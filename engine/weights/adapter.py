@@ -1,0 +1,213 @@
+"""LoRA adapters: each adds the product of two narrow matrices to a model's matrix, as PEFT and llama.cpp store them.
+
+Sources: PEFT (tuners/lora/layer.py, ``get_delta_weight``; utils/other.py, ``get_pattern_key``); llama.cpp,
+convert_lora_to_gguf.py and src/llama-adapter.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import ModelNotFound, UnsupportedModel, WeightsMissing, WeightsNotFinite
+from engine.families import GGUF
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.model import GgufFile, sources
+from engine.gguf.stored_tensor import PLAIN, Part, StoredTensor
+from engine.sentences import mark
+from engine.weights.draft_kind import (
+    ADAPTER_SAFETENSORS,
+    NO_PLAIN_LORA,
+    check_adapter,
+    is_adapter,
+    read_adapter_config,
+)
+from engine.weights.quantized_checkpoint import Encoded
+from engine.weights.safetensors_file import SafetensorsFile
+from engine.weights.watched_file import WatchedFile
+
+_Parts = tuple[StoredTensor, StoredTensor, float]
+
+_PEFT_NAME = re.compile(r"(?:base_model\.model\.)?(.+)\.lora_([AB])(?:\.default)?\.weight")
+_GGUF_NAME = re.compile(r"(.+)\.lora_([ab])")
+_OTHER_BASE = mark(
+    "The adapter {adapter} changes {tensor} in a way that does not fit the model {base}: choose the model that it was "
+    "made for as its base."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """Product that is added to a matrix (n, k) as it is read."""
+
+    down: StoredTensor  # (r, k)
+    up: StoredTensor  # (n, r)
+    scale: float
+    file: WatchedFile
+
+    def add_to(self, rows: Tensor, first: int, order: Tensor | None) -> Tensor:
+        """Return rows (count, k) of the matrix in float32, from ``first`` on, with the product's rows added.
+
+        Args:
+            rows: The rows, floats.
+            first: The first of them.
+            order: (n,) the matrix's row for each row in Hugging Face's order; None for the same order.
+
+        Raises:
+            WeightsNotFinite: The adapter holds a NaN or an infinity.
+        """
+        up = self._numbers(self.up)
+        up = (up if order is None else up[order.argsort()])[first : first + len(rows)]
+        return torch.addmm(rows.float(), up, self._numbers(self.down), alpha=self.scale)
+
+    def merged_into(self, base: StoredTensor) -> StoredTensor:
+        """Return a matrix of plain numbers with the product added."""
+        part = Part(base.path, base.start, PLAIN[base.kind], base.shape)
+        order = base.row_map(base.rows)
+        return replace(base, encoding=_Merged((part,), base.shape, base.kind, self, order))
+
+    def _numbers(self, stored: StoredTensor) -> Tensor:
+        raw = torch.empty(stored.size_bytes, dtype=torch.uint8)
+        self.file.read([(stored.start, raw.numpy().data)], stored.name)
+        found = raw.view(PLAIN[stored.kind]).view(stored.shape).float()
+        if not found.isfinite().all():
+            raise WeightsNotFinite(
+                "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download "
+                "the file again, or use another one.",
+                file=stored.path.name,
+                tensor=stored.name,
+            )
+        order = stored.row_map(len(found))
+        return found if order is None else found[order.long()]
+
+
+@dataclass(frozen=True, eq=False)
+class _Merged(Encoded):
+    """A matrix of plain numbers with an addition."""
+
+    addition: Addition
+    order: Tensor | None  # (n,) its row for each of Hugging Face's; None for the same order
+
+    def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        return self.addition.add_to(parts[0], first, self.order)
+
+
+class Adapter:
+    """A LoRA adapter: a folder of PEFT's, or a GGUF file.
+
+    Raises:
+        ModelNotFound: There is nothing at this path, or no adapter.
+        WeightsMissing: A folder has no weights in safetensors.
+        WeightsCorrupt: A file is truncated or not what its name says.
+        UnsupportedModel: It changes a model by more than products of two matrices.
+    """
+
+    def __init__(self, place: Path) -> None:
+        if not is_adapter(place):
+            raise ModelNotFound(
+                "There is no LoRA adapter at {place}: give a folder with adapter_config.json, or a GGUF file.",
+                place=place,
+            )
+        self.name = place.name
+        self._tensors: SafetensorsFile | GgufHeader
+        self._config = read_adapter_config(place)  # empty for a GGUF file
+        if place.is_file():
+            self._tensors = read_header(place)
+        else:
+            check_adapter(self._config, self.name)
+            place /= ADAPTER_SAFETENSORS
+            if not place.is_file():
+                raise WeightsMissing(
+                    "There is no {name} in {folder}, and Tenon needs it: download the adapter in safetensors format.",
+                    name=place.name,
+                    folder=place.parent,
+                )
+            self._tensors = SafetensorsFile(place)
+        self.file = WatchedFile(place)
+        self.size_bytes = self._tensors.size_bytes
+
+    @property
+    def identity(self) -> str:
+        """Text that differs between two adapters."""
+        tensors = self._tensors
+        head = tensors.identity() if isinstance(tensors, SafetensorsFile) else tensors.digest
+        return f"{self._config} {head} {self.file.identity}"
+
+    def additions(
+        self, shapes: Mapping[str, tuple[int, ...]], config: Mapping[str, Any], base: str
+    ) -> dict[str, Addition]:
+        """Return the additions by the names of the base's tensors.
+
+        Args:
+            shapes: Shapes of the base's tensors by name.
+            config: The base's config.json, whose heads order the rows of a GGUF file.
+            base: Name of the base, for the sentence.
+
+        Raises:
+            UnsupportedModel: It is an adapter of another kind, or for another base.
+        """
+        if isinstance(self._tensors, SafetensorsFile):
+            found = self._from_peft(self._tensors, shapes)
+        else:
+            found = self._from_gguf(self._tensors, config)
+        for name, (down, up, _) in found.items():
+            fits = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
+            if not fits or shapes.get(name) != (up.shape[0], down.shape[1]):
+                raise self._for_another(name, base)
+        return {name: Addition(*parts, self.file) for name, parts in found.items()}
+
+    def _for_another(self, tensor: str, base: str) -> UnsupportedModel:
+        return UnsupportedModel(_OTHER_BASE, adapter=self.name, tensor=tensor, base=base)
+
+    def _from_peft(self, tensors: SafetensorsFile, names: Collection[str]) -> dict[str, _Parts]:
+        """Return parts by the base's names; a vision model's may begin otherwise than those of PEFT's copy of it."""
+        ends = {name[at:]: name for name in names if (at := name.find("layers.")) >= 0 and "vision" not in name}
+        found = {}
+        for module, (down, up) in self._pairs(tensors.names, _PEFT_NAME).items():
+            alpha = self._config.get("lora_alpha", 8)
+            for pattern, own in (self._config.get("alpha_pattern") or {}).items():
+                if re.match(rf"(.*\.)?({pattern})$", module):
+                    alpha = own
+                    break
+            rank = max(1, tensors.shape(down)[0])
+            scale = float(alpha) / (rank**0.5 if self._config.get("use_rslora") else rank)
+            name = f"{module}.weight"
+            name = name if name in names else ends.get(name[max(0, name.find("layers.")) :], name)
+            found[name] = tensors.stored(down), tensors.stored(up), scale
+        return found
+
+    def _from_gguf(self, header: GgufHeader, config: Mapping[str, Any]) -> dict[str, _Parts]:
+        architecture = header.metadata.get("general.architecture")
+        if architecture not in GGUF:
+            raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=architecture)
+        pairs = self._pairs(header.tensors, _GGUF_NAME)
+        shapes = {module: header.tensors[up].shape for module, (_, up) in pairs.items()}
+        heads, kv_heads = (int(config.get(key) or 0) for key in ("num_attention_heads", "num_key_value_heads"))
+        alpha = float(header.metadata.get("adapter.lora.alpha") or 0.0)
+        found = {}
+        for name, source in sources(shapes, architecture, heads, kv_heads).items():
+            own = dict(zip("ab", pairs[source.name], strict=True))
+            each = {"a": replace(source, name=own["a"], heads=0), "b": replace(source, name=own["b"])}
+            file = GgufFile(header, each)
+            down, up = file.stored("a"), file.stored("b")
+            found[name] = down, up, alpha / max(1, down.shape[0]) if alpha else 1.0
+        return found
+
+    def _pairs(self, names: Iterable[str], form: re.Pattern[str]) -> dict[str, tuple[str, str]]:
+        """Return the two tensors of each module: the one that maps down, and the one that maps up."""
+        pairs: dict[str, dict[str, str]] = {}
+        for name in names:
+            match = form.fullmatch(name)
+            if match is None:
+                raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=name)
+            pairs.setdefault(match[1], {})[match[2].lower()] = name
+        for module, pair in pairs.items():
+            if len(pair) != 2:
+                raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=module)
+        return {module: (pair["a"], pair["b"]) for module, pair in pairs.items()}
