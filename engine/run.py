@@ -149,19 +149,21 @@ def _may_leave(options: LoadOptions) -> bool:
 def _left(options: LoadOptions, planner: ModelPlanner) -> str:
     """Return a sentence if the model is faster without the drafts that were named, or an empty text."""
     plan, taken = planner.plan, planner.plan.taken
-    if not _may_leave(options) or not plan.measured or taken is None or taken.drafts:
+    if not _may_leave(options) or taken is None or taken.drafts:
         return ""
     best = plan.drafted(several=len(planner.drafts) > 1)
     times = None if best is None else plan.times_plain(best)
-    if best is None or times is None:
+    dear = "" if best is None else plan.mode(best.mode).dear
+    if best is None or times is None or not (plan.measured or dear):
         return ""
-    return say(
+    left = say(
         _LEFT,
         draft=", ".join(title_of_model(draft.name) for draft in planner.drafts),
         mode=say(MODES[best.mode].title),
         source=say("measured") if best.measured else say("predicted"),
         times=figure(times, ".2g"),
     )
+    return paragraph(left, dear)
 
 
 def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) -> Mode:

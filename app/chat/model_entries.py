@@ -125,7 +125,7 @@ class InstalledEntry:
 
 #: Type of the smaller copies that the window offers.
 COPY_TYPE = "q4_k_m"
-CopyStep = Literal["", "replies", "reading", "writing", "measuring"]
+CopyStep = Literal["replies", "reading", "writing", "measuring"]
 _COPIED_TYPES = ("F32", "F16", "BF16", "safetensors")
 # A copy that is hardly faster is not worth its room.
 _FASTER = 1.15
@@ -135,7 +135,7 @@ _FASTER = 1.15
 class CopyStatus:
     """State of a smaller copy that is made or waits for its turn."""
 
-    step: CopyStep = ""  # what is done just now; empty while it waits
+    step: CopyStep | None = None  # what is done just now; None while it waits
     share: float = 0.0  # of that step
 
 

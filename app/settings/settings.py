@@ -169,9 +169,8 @@ class Settings(Remembered):
     guess_from_replies = switch(
         True,
         mark(
-            "Lookup also guesses from what the model said in other chats, and from what programs asked if they have "
-            "the key: in memory alone, until the window closes or the chat is deleted. A reply that comes faster can "
-            "tell a program that others asked the same, so switch it off if several people share the key."
+            "Lookup also guesses from replies in other chats, and for programs from replies to any program, in memory "
+            "alone. Speed can tell a program that another asked the same: switch it off if several people have the key."
         ),
         mark("Guess from other chats"),
     )

@@ -12,10 +12,10 @@ from engine.cli.subcommand import stopped_by_interrupt, tell
 from engine.errors import Cancelled
 from engine.hub.record import loss_words
 from engine.hub.transfer import StopSignal
-from engine.quantizing.convert import Copied, CopyRequest, convert
+from engine.quantizing.convert import Copied, CopyRequest, CopyStep, convert
 from engine.sentences import readable
 
-_STEPS = {
+_STEPS: dict[CopyStep, str] = {
     "replies": "replies to learn from",
     "reading": "reading the original",
     "writing": "writing the copy",
@@ -26,10 +26,10 @@ _STEPS = {
 def run_convert(options: argparse.Namespace) -> int:
     """Write a copy and return the exit code."""
     request = CopyRequest(options.model, options.to.lower(), options.out, options.name, options.calibrate)
-    lines: dict[str, ProgressLine] = {}
+    lines: dict[CopyStep, ProgressLine] = {}
     stop = StopSignal()
 
-    def show(step: str, done: int, total: int) -> None:
+    def show(step: CopyStep, done: int, total: int) -> None:
         if step not in lines:
             for line in lines.values():
                 line.end()

@@ -84,7 +84,9 @@ def run_list(options: argparse.Namespace) -> int:
     if options.pairs:
         from engine.planning.pairs import pairs
 
-        found["pairs"] = [{**asdict(pair), "problem": pair.problem or None} for pair in pairs()]
+        found["pairs"] = [
+            {**asdict(pair), "problem": pair.problem or None, "dear": pair.dear or None} for pair in pairs()
+        ]
     if options.json:
         print(json.dumps(found, ensure_ascii=False))
         return 0
@@ -105,7 +107,8 @@ def run_list(options: argparse.Namespace) -> int:
             f"{download.plan.name:<40} {download.stored.state}, {done}: `tenon models get {download.plan.name}` goes on"
         )
     for pair in found.get("pairs", ()):
-        print(f"{pair['draft']} for {pair['target']}: {pair['problem'] or 'fits'}")
+        fits = f"fits. {pair['dear']}" if pair["dear"] else "fits"
+        print(f"{pair['draft']} for {pair['target']}: {pair['problem'] or fits}")
     return 0
 
 

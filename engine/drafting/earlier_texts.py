@@ -19,8 +19,8 @@ import numpy
 LONGEST_MATCH = 32
 #: A single token says too little.
 SHORTEST_MATCH = 2
-# Places of one match that are looked at: the latest ones.
-_PLACES = 8
+# Places of one match that are looked at, the latest ones; and how far its places are looked for at first
+_PLACES, _NEAR = 8, 16
 _SIZE = array("i").itemsize
 # Stands between two texts, and is no token
 _END = -1
@@ -76,8 +76,12 @@ class Texts:
             return 0, []
         size = length * _SIZE
         prefix = wanted[:size]
-        first = bisect_left(order, prefix, hi=at, key=before)
-        last = bisect_right(order, prefix, at, key=lambda place: before(place)[:size])
+        # Most matches have few places, so the ends of their range are close.
+        near = max(at - _NEAR, 0)
+        first = bisect_left(order, prefix, 0 if before(order[near]).startswith(prefix) else near, at, key=before)
+        near = min(at + _NEAR, len(order) - 1)
+        end = len(order) if before(order[near]).startswith(prefix) else near
+        last = bisect_right(order, prefix, at, max(at, end), key=lambda place: before(place)[:size])
         return length, nlargest(_PLACES, order[first:last])
 
     def _before(self, place: int) -> bytes:

@@ -228,7 +228,7 @@ class PromptLookup(Drafter):
             if depth < len(way.tokens):
                 following.setdefault(way.tokens[depth], []).append(way)
                 places[way.elsewhere] += way.places
-        found = []
+        found: list[tuple[int, float, Sequence[_Way]]] = []
         for token, own in following.items():
             share = Counter[bool]()
             for way in own:

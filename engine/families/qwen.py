@@ -64,9 +64,11 @@ def _recurrent_values(file: GgufValues) -> dict[str, Any]:
 
 
 def _recurrent_written(values: Mapping[str, Any]) -> dict[str, Any]:
-    sections = values["rope_parameters"].get("mrope_section")
-    sections = [*sections, *[0] * (4 - len(sections))] if sections else None
-    return {"full_attention_interval": int(values["full_attention_interval"]), "rope.dimension_sections": sections}
+    found = {"full_attention_interval": int(values["full_attention_interval"])}
+    if values["model_type"] == "qwen3_next":
+        return found
+    sections = values["rope_parameters"].get("mrope_section") or (11, 11, 10)
+    return {**found, "rope.dimension_sections": [*sections, *[0] * (4 - len(sections))]}
 
 
 def _recurrent(family: Family) -> Family:

@@ -29,6 +29,8 @@ _EXACT = (
     *("_norm.weight", "ffn_gate_inp.weight", "per_layer_model_proj", "ssm_conv1d", "shortconv.conv.weight"),
     *("altup", "laurel", "position_embd", "token_types"),
 )
+#: Beginnings of names in encoders of images and sound, which stay as they are.
+_TOWERS = ("v.", "mm.", "a.", "vision.", "model.vision_tower.")
 _KINDS = {
     "attn_qkv.weight": "values",
     "attn_kv_b.weight": "values",
@@ -52,7 +54,8 @@ class Facts:
 
 def may_quantize(name: str, shape: tuple[int, ...]) -> bool:
     """Return whether a tensor's type follows the mixture; others keep plain numbers."""
-    return len(shape) > 1 and name.endswith("weight") and not any(part in name for part in _EXACT)
+    text = name.endswith("weight") and not name.startswith(_TOWERS)
+    return text and len(shape) > 1 and not any(part in name for part in _EXACT)
 
 
 def types_of(mixture: str, tensors: Mapping[str, tuple[int, ...]], facts: Facts, weighed: bool) -> dict[str, str]:

@@ -23,7 +23,7 @@ NAMES = {
     **{"IQ2_XXS": 16, "IQ2_XS": 17, "IQ3_XXS": 18, "IQ1_S": 19, "IQ3_S": 21, "IQ2_S": 22, "IQ1_M": 29},
 }
 """The types by name."""
-QUANTIZABLE = tuple(name for name in NAMES if name != "MXFP4")
+QUANTIZABLE = tuple(name for name in NAMES if name != "MXFP4" and name[:3] not in ("IQ1", "IQ2", "IQ3"))
 """Types that `quantize` writes."""
 
 _NOT_FINITE = 3  # TENON_NOT_FINITE

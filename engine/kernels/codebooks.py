@@ -1,7 +1,7 @@
 """Codebook types by torch's operators: IQ2, IQ3 and IQ1, whose elements are points of a codebook with signs or shifts.
 
-A weight is (2s + 1) * d / ``parts`` times a whole number: level and sign, or for IQ1 eight times the level and 1 more or
-less. ``csrc/codebooks.h`` and ``csrc/tenon.h`` describe the layout.
+A weight is (2s + 1) * d / ``parts`` times a whole number: level and sign, or for IQ1 eight times the level and 1 more
+or less. ``csrc/codebooks.h`` and ``csrc/tenon.h`` describe the layout.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _points(type: int) -> Tensor:
 
 def _words(raw: Tensor, size: int) -> Tensor:
     """Return little-endian words of ``size`` bytes, (..., words) int64, of bytes (..., bytes)."""
-    return (raw.unflatten(-1, (-1, size)).long() << 8 * torch.arange(size, device=raw.device)).sum(-1)
+    return (torch.unflatten(raw, -1, (-1, size)).long() << 8 * torch.arange(size, device=raw.device)).sum(-1)
 
 
 def _bytes(words: Tensor, size: int) -> Tensor:
@@ -89,17 +89,17 @@ def halves(type: int, blocks: Tensor) -> Tensor:
 
 
 def arranged(type: int, blocks: Tensor) -> list[Tensor]:
-    """Return the parts of arranged units, (rows, units, parts, bytes of each row) uint8, of blocks (rows, units, size)."""
+    """Return parts of arranged units, (rows, units, count, bytes of a row) uint8, of blocks (rows, units, size)."""
     book = _CODEBOOKS[type]
-    index = blocks[..., book.index : book.index + 8 * book.count].unflatten(-1, (8, book.count))
+    index = torch.unflatten(blocks[..., book.index : book.index + 8 * book.count], -1, (8, book.count))
     high = blocks[..., book.high : book.high + 8, None]
     fine = blocks[..., book.fine[0] : book.fine[1]]
     signs = _words(blocks[..., book.signs : book.signs + 32], 4)
     if type == 16:
-        index, signs = blocks[..., 2:66].unflatten(-1, (8, 2, 4)).unbind(-2)
+        index, signs = torch.unflatten(blocks[..., 2:66], -1, (8, 2, 4)).unbind(-2)
         signs = _words(signs, 4)[..., 0]
     if type == 17:
-        both = _words(blocks[..., 2:66], 2).unflatten(-1, (8, 4))
+        both = torch.unflatten(_words(blocks[..., 2:66], 2), -1, (8, 4))
         index, signs = (both & 255).to(torch.uint8), _joined(both >> 9 | (both & 256) >> 1, 8)
     elif type in _SEVEN_SIGNS:
         signs = _joined(_fields(signs, 7, 7) | _fields(signs >> 28, 1, 1) << 7, 8)
@@ -107,10 +107,10 @@ def arranged(type: int, blocks: Tensor) -> list[Tensor]:
         word = _words(blocks[..., 34:50], 2)
         high = _bytes(_joined(_fields(word, 3, 3) | _fields(word >> 12, 1, 1) << 3, 4), 2)
     if type == 29:
-        high, scales = blocks[..., 32:48].unflatten(-1, (8, 2)), _words(blocks[..., 48:56], 2)
-        upper = (scales >> 8 & 15).unflatten(-1, (2, 2))
+        high, scales = torch.unflatten(blocks[..., 32:48], -1, (8, 2)), _words(blocks[..., 48:56], 2)
+        upper = torch.unflatten((scales >> 8 & 15), -1, (2, 2))
         fine = torch.cat([(scales & 255).to(torch.uint8), _joined(upper, 4).to(torch.uint8)], -1)
-    by_step = _fields(signs, 1, 1, 32).unflatten(-1, (8, 4)).transpose(-1, -2)
+    by_step = torch.unflatten(_fields(signs, 1, 1, 32), -1, (8, 4)).transpose(-1, -2)
     parts = [index[..., None]]
     if type not in _SHIFTED:
         parts.append(_joined(by_step, 1).to(torch.uint8)[..., None, :])
@@ -123,12 +123,13 @@ def arranged(type: int, blocks: Tensor) -> list[Tensor]:
 def unpacked(type: int, panels: Tensor) -> Tensor:
     """Return the rows, (32 * panels, 256 * units) float32, of arranged panels (panels, units, bytes) uint8."""
     book, shifted = _CODEBOOKS[type], type in _SHIFTED
-    number, units, size = panels.shape
     widths = [*[1] * book.count, *([] if shifted else [4]), *[1] * ((2 if shifted else 1) if book.high else 0)]
     fine_bytes = 6 if type == 29 else book.fine[1] - book.fine[0]
     split = [*[width for _ in range(8) for width in widths], *[1] * fine_bytes, 2]
-    pieces = panels.split([32 * width for width in split], -1)
-    parts = [piece.unflatten(-1, (32, -1)).transpose(1, 2).flatten(0, 1) for piece in pieces]  # (rows, units, width)
+    pieces = torch.split(panels, [32 * width for width in split], -1)
+    parts = [
+        torch.unflatten(piece, -1, (32, -1)).transpose(1, 2).flatten(0, 1) for piece in pieces
+    ]  # (rows, units, width)
     groups = [torch.cat(parts[at : at + len(widths)], -1) for at in range(0, 8 * len(widths), len(widths))]
     planes = torch.stack(groups, -2).long()  # (rows, units, 8, bytes)
     fine = torch.cat([*parts[8 * len(widths) : -1], parts[-1][..., :0]], -1).long()
@@ -144,7 +145,7 @@ def unpacked(type: int, panels: Tensor) -> Tensor:
             scales = _fields(fine[..., :4] | _fields(fine[..., 4:], 4, 4, 2).flatten(-2) << 8, 3, 3).flatten(-2)
         changes = (1 - 2 * (extra if type == 29 else extra[..., 3:].expand_as(extra))).repeat_interleave(8, -1)
     else:
-        signs = _fields(rest[..., :4], 1, 1, 8).transpose(-1, -2).flatten(-2).unflatten(-1, (4, 8))
+        signs = torch.unflatten(_fields(rest[..., :4], 1, 1, 8).transpose(-1, -2).flatten(-2), -1, (4, 8))
         if book.high:
             more = _fields(high[..., 0], 8 // book.count, 8 // book.count, book.count)
         elif type == 17:

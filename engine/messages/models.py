@@ -37,6 +37,7 @@ class Prediction:
     basis: Basis = "guess"
     machine: str = ""  # changes with the hardware, and with what else speeds depend on
     problem: str = ""  # reason why it cannot run, in one sentence; empty where it can
+    dear: str = ""  # reason why its draft does not pay here, in one sentence; empty where it may
     # Bytes beside these that come as a text fills the context
     text_bytes: int = 0
     gpu_text_bytes: int = 0
@@ -60,6 +61,7 @@ class DraftPair:
     draft: str  # name of the one that guesses
     kind: Literal["draft", "head"]  # kind of the draft: a whole model, or a head
     problem: str  # reason why they do not work together, in one sentence; empty where they do
+    dear: str = ""  # reason why a draft that fits does not pay without a GPU; empty where it may
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,22 @@ def _drafter(chances: MatchChances) -> Drafter:
     return PromptLookup(chances)
 
 
-# Prompt lookup: drafts the continuation of the same words earlier in the text, as much of it as pays.
+def _long_drafts(values: Values, cost: Costs, drafter: Drafter) -> Schedule:
+    from engine.decoding.worth import Worth
+
+    return Worth(drafter, _LONGEST, cost)
+
+
+# Nodes of lookup's drafts: a reply that is said again is known to its end.
+_LONGEST = 63
+# Prompt lookup: drafts what followed the same words earlier in the text and in other texts, as much of it as pays.
 LOOKUP = Mode(
     name=mark("lookup"),
     title=mark("Lookup"),
     help=mark("Guesses the next tokens from the text so far, checks several at once."),
     reason=mark("Prompt lookup was chosen."),
     drafter=_drafter,
-    schedule=worthwhile,
+    schedule=_long_drafts,
     looks_up=True,
 )
 

@@ -44,7 +44,7 @@ _SAME_RESULTS = {
 }
 # Instruction sets without kernels of their own for a format, and the sets whose kernels they run.
 _BORROWED = {
-    **dict.fromkeys(("q8_0", "q4_k_m", "iq2_s"), {"avx512bf16": "avx512vnni"}),
+    **{name: {"avx512bf16": "avx512vnni"} for name in ("q8_0", "q4_k_m", "iq2_s")},
     "bf16": {"avxvnni": "avx2"},
 }
 # A set other than the highest must be faster by more than the noise of runs.
@@ -232,7 +232,7 @@ def _packed(kind: int, weight: Tensor) -> Packed:
     if blocks.name_of(kind) in blocks.QUANTIZABLE:
         return pack(weight, kind)
     raw = torch.randint(256, (len(weight), blocks.row_bytes(kind, weight.shape[1])), dtype=torch.uint8)
-    return blocks.arrange(kind, raw, *weight.shape, wild=True)
+    return blocks.arrange(kind, raw, len(weight), weight.shape[1], wild=True)
 
 
 def _products(measured: WeightFormat, weight: Tensor) -> list[Callable[[Tensor], Tensor]]:

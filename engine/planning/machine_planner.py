@@ -35,7 +35,7 @@ from engine.planning.cost_model import (
 )
 from engine.planning.load_plan import AUTO, FEWER_BITS, NO_GPU, Drafts, LoadPlan, LoadPlanner, choose_format
 from engine.planning.machine_speeds import machine_speeds
-from engine.planning.model_facts import TargetFacts
+from engine.planning.model_facts import TargetFacts, dear
 from engine.planning.profile import Profile, drafter_key
 from engine.sentences import figure, mark, paragraph, readable, say
 
@@ -77,6 +77,7 @@ class ModePlan(ModePrediction):
 
     # The load for the mode if there can be one, even for a mode that gains nothing here
     load: LoadPlan | None = None
+    dear: str = ""  # why its draft cannot pay on the processor, as long as no reply has tried it; empty if it may
     error: float | None = None  # measured speed as a share of the predicted one, which replies refine; None for none
 
     @property
@@ -299,16 +300,11 @@ class MachinePlanner:
         error = PlainError(weight_bytes(self._target.config, plain.load.weights), times)
         return f"{self._target.digest[:16]} {_kind(plain.load)}", error
 
-    def _passed_over(self, mode: Mode, drafts: Drafts, profile: Profile, measured: bool) -> str:
+    def _passed_over(self, mode: Mode, drafts: Drafts, dear: str, untried: bool) -> str:
         """Return the reason why ``auto`` never takes a mode however fast it is, or an empty text if it may."""
         if mode.takes_several and len(drafts) < 2:
             return say(_VOTES_ALONE)  # that draft's own mode does as much
-        tried = (
-            self._named
-            or measured
-            or all(draft.comes_with_target or profile.knows_draft(draft.digest) for draft in drafts)
-        )
-        return "" if tried else say(_NOT_TRIED)
+        return dear or (say(_NOT_TRIED) if untried and not self._named else "")
 
     def _worth(self, plan: ModePlan) -> float:
         """Return a plan's speed; fewer bits than the file's must gain more than others, as within a mode."""
@@ -382,6 +378,12 @@ class MachinePlanner:
         profile = self._profiles(load.weights.name)
         cost, best, drafting = self._round(mode, load, drafts, profile)
         measured = profile.measured_speed(load.placement, self._drafter(mode, drafts))
+        untried = not measured and any(
+            not (draft.comes_with_target or profile.knows_draft(draft.digest)) for draft in drafts
+        )
+        on_host = not load.placement.streams and not load.device and not any(place.on_gpu for place in load.drafts)
+        each = (dear(draft, self._target.config) for draft in drafts) if untried and on_host else ()
+        too_dear = next(filter(None, each), "")
         predicted = self._round(mode, load, drafts, Profile())[1] if measured else best
         known = self._target.reusing(profile.reuse)
         prompt = min(PROMPT_TOKENS, load.context)
@@ -395,7 +397,8 @@ class MachinePlanner:
             busy=measured is not None and measured[1],
             predicted_per_second=predicted.tokens_per_second,
             error=measured[0] / best.tokens_per_second if measured else None,
-            passed_over=self._passed_over(mode, drafts, profile, measured is not None),
+            dear=too_dear,
+            passed_over=self._passed_over(mode, drafts, too_dear, untried),
             first_token_s=first + (0.0 if drafting is None else drafting.forward_s(prompt)),
             tokens_per_round=best.tokens,
             draft_nodes=best.nodes,

@@ -18,9 +18,10 @@ from engine.hub.record import ModelKind
 from engine.messages import OWN_HEAD, DraftPair, LoadOptions
 from engine.model_file import OpenedModel, open_draft, open_model
 from engine.modes import mode_of
+from engine.planning.model_facts import dear
 from engine.weights.draft_kind import draft_kind
 
-_VERSION = 1
+_VERSION = 2
 # Files that decide whether two models fit: tokenizers, and the config or the tensors that a head was made for.
 _DECIDING = (
     "config.json",
@@ -81,15 +82,16 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
                     continue
                 key = f"{identities[target.name]} {OWN_HEAD if draft is None else identities[name]}"
                 if key in known:
-                    problem = known[key]
+                    problem, too_dear = known[key]
                 else:
                     cancelled()
-                    problem, lasting = _problem(opened[target.name], None if draft is None else opened[name])
+                    own = None if draft is None else opened[name]
+                    problem, too_dear, lasting = _problem(opened[target.name], own)
                     if lasting:
-                        known[key], news = problem, True
+                        known[key], news = (problem, too_dear), True
                 kind: Literal["draft", "head"] = "head" if draft is None or draft.kind == "head" else "draft"
                 if problem != _NONE:
-                    found.append(DraftPair(target.name, name, kind, problem or ""))
+                    found.append(DraftPair(target.name, name, kind, problem or "", too_dear))
     finally:
         if news:
             write_cached(path, {"version": _VERSION, "pairs": known})
@@ -105,7 +107,7 @@ def installed_drafts(place: Path) -> tuple[str, ...]:
     known = _read(cache_folder() / "pairs.json")
     candidates = _candidates() if known else []
     identity = next((one.identity() for one in candidates if one.location == place), "")
-    fits = [one for one in candidates if one.model and known.get(f"{identity} {one.identity()}", "") is None]
+    fits = [one for one in candidates if one.model and known.get(f"{identity} {one.identity()}", ("", ""))[0] is None]
     return tuple(str(one.location) for one in sorted(fits, key=lambda one: one.size_bytes))
 
 
@@ -149,8 +151,8 @@ def _candidates() -> list[_Candidate]:
     return found
 
 
-def _problem(target: OpenedModel, draft: OpenedModel | None) -> tuple[str | None, bool]:
-    """Return why they do not work together, and whether that lasts: a file that could not be read may be mended.
+def _problem(target: OpenedModel, draft: OpenedModel | None) -> tuple[str | None, str, bool]:
+    """Return why they do not work together, why they do not pay, and whether that lasts: a file may be mended.
 
     Args:
         target: The model.
@@ -159,13 +161,14 @@ def _problem(target: OpenedModel, draft: OpenedModel | None) -> tuple[str | None
     try:
         draft = draft or target.own_head
         if draft is None:
-            return _NONE, True
-        read_draft(draft, target.config).check(target)
+            return _NONE, "", True
+        found = read_draft(draft, target.config)
+        found.check(target)
     except DraftMismatch as error:
-        return error.message, True
+        return error.message, "", True
     except TenonError as error:
-        return error.message, False
-    return None, True
+        return error.message, "", False
+    return None, dear(found, target.config), True
 
 
 def _weight_bytes(location: Path) -> int:
@@ -174,9 +177,10 @@ def _weight_bytes(location: Path) -> int:
     return sum(path.stat().st_size for pattern in _WEIGHTS for path in location.glob(pattern))
 
 
-def _read(path: Path) -> dict[str, str | None]:
+def _read(path: Path) -> dict[str, tuple[str | None, str]]:
     try:
         found: dict[str, Any] = read_cached(path)
-        return dict(found["pairs"]) if found["version"] == _VERSION else {}
-    except (ValueError, KeyError, TypeError):
+        pairs = found["pairs"].items() if found["version"] == _VERSION else ()
+        return {key: (problem, too_dear) for key, (problem, too_dear) in pairs}
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}

@@ -277,6 +277,7 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         gpu_text_bytes=sum(best.text_bytes.values()) - text_bytes,
         from_disk=best.disk_bytes_per_round > 0,
         with_draft=bool(MODES[best.mode].drafts),
+        dear=next((mode.dear for mode in plan.modes if mode.dear), ""),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -37,15 +38,16 @@ from engine.model.weight_format import stored_format
 from engine.model_file import OpenedModel, open_model
 from engine.placement.resident import Resident
 from engine.planning.hardware import available_memory_bytes
-from engine.quantizing.copy_file import CopyPlan, check_free, plan_copy, write_copy
+from engine.quantizing.copy_file import CopyPlan, check_free, no_room, plan_copy, write_copy
 from engine.quantizing.folder import differences, from_folder
 from engine.quantizing.original import Original, from_gguf
 from engine.quantizing.reading import LayerByLayer, Loss, Text, loss_of, read_texts
 from engine.training.examples import requests
-from engine.training.generation import Writer
+from engine.training.generation import Turn, Writer
 
-#: Called with what is done (replies, reading, writing or measuring), how much of it, and in all.
-Progress = Callable[[str, int, int], None]
+CopyStep = Literal["replies", "reading", "writing", "measuring"]
+#: Called with what is done, how much of it, and in all.
+Progress = Callable[[CopyStep, int, int], None]
 Check = Callable[[], None]
 
 _WINDOW = 512
@@ -55,6 +57,8 @@ _LEAST_TOKENS = 64
 # Replies, and tokens of each: of these the loss is measured on about 2,000.
 _REPLIES, _REPLY_TOKENS, _COMPARED = 48, 128, 2000
 _REPLY_WINDOW = 384
+# Replies that are written at once: the cache has room for the longest of each.
+_WIDTH = 16
 # Share of the free memory that an original may take while it writes its replies.
 _ROOM = 0.7
 _STATE = "texts.safetensors"
@@ -108,7 +112,16 @@ def prepare(request: CopyRequest) -> Copying:
             "This computer has no kernel library, which writes smaller copies: {reason}", reason=library.reason()
         )
     opened = open_model(request.model)
-    original = from_gguf(opened) if find_gguf(opened.place) is not None else from_folder(opened)
+    in_gguf = find_gguf(opened.place) is not None
+    if not in_gguf and opened.config.quantization is not None:
+        raise _quantized(opened, opened.config.quantization)
+    if in_gguf and opened.checkpoint.converts:
+        raise UnsupportedModel(
+            "{name} has an adapter, which a copy of a GGUF file cannot take: name the model without it, or its "
+            "safetensors.",
+            name=_name_of(opened),
+        )
+    original = from_gguf(opened) if in_gguf else from_folder(opened)
     _check_bits(opened, original, request.to)
     name = request.name or f"{_SAID_TYPE.sub('', _name_of(opened))}-{request.to.upper()}"
     if request.out is not None:
@@ -205,12 +218,16 @@ def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
             wanted=f"{wanted:.3g}",
         )
     if original.kind not in PLAIN:
-        raise UnsupportedModel(
-            "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
-            "weights are F16, BF16 or F32.",
-            name=name,
-            type=opened.config.quantization or type_name(original.kind),
-        )
+        raise _quantized(opened, opened.config.quantization or type_name(original.kind))
+
+
+def _quantized(opened: OpenedModel, kind: str) -> UnsupportedModel:
+    return UnsupportedModel(
+        "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
+        "weights are F16, BF16 or F32.",
+        name=_name_of(opened),
+        type=kind,
+    )
 
 
 def _bits(kind: str) -> float:
@@ -257,9 +274,12 @@ def _place(request: CopyRequest, copying: Copying, busy: TenonError) -> Iterator
             folder = request.out.with_name(f".{request.out.name}.part")
             request.out.parent.mkdir(parents=True, exist_ok=True)
             lock = folder.with_name(f"{folder.name}.lock")
-            with held_alone(lock, busy):
-                yield folder
-            lock.unlink(missing_ok=True)
+            try:
+                with held_alone(lock, busy):
+                    yield folder
+            finally:
+                if not folder.exists():
+                    lock.unlink(missing_ok=True)
         else:
             models = models_folder()
             name = f"copy-{copying.name}"
@@ -301,7 +321,11 @@ def _texts(
         tensors[f"hidden.{index}"] = rows.contiguous()
         tensors[f"ids.{index}"] = torch.tensor(text.ids)
         tensors[f"counts.{index}"] = torch.tensor(text.counts)
-    save_file({name: one.clone() for name, one in tensors.items()}, kept, {"of": told})
+    try:
+        save_file({name: one.clone() for name, one in tensors.items()}, kept, {"of": told})
+    except (OSError, SafetensorError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise no_room(copying.plan, folder) from error
     return measuring, hidden, importance
 
 
@@ -360,12 +384,15 @@ def _own_replies(opened: OpenedModel, progress: Progress, check: Check) -> tuple
     else:
         source = LayerByLayer(checkpoint, config, lambda done, total: None, check)
     longest = min(_REPLY_WINDOW, config.context_length)
-    writer = Writer(Decoder(config, source), tokenizer.end_ids, longest, _REPLIES, check)
-    asked = (
-        [replace(turn, limit=min(turn.limit, _REPLY_TOKENS)) for turn in turns] for turns in requests(tokenizer, seed=1)
-    )
+    writer = Writer(Decoder(config, source), tokenizer.end_ids, longest, _WIDTH, check)
+
+    def asked() -> Iterator[Sequence[Turn]]:
+        for turns in requests(tokenizer, seed=1):
+            check()
+            yield [replace(turn, limit=min(turn.limit, _REPLY_TOKENS)) for turn in turns]
+
     found = []
-    for example in writer.write(asked, _REPLIES):
+    for example in writer.write(asked(), _REPLIES):
         if sum(example.learn) > 1:
             found.append(Text(example.ids, example.learn))
         progress("replies", len(found), _REPLIES)

@@ -101,15 +101,16 @@ def check_free(plan: CopyPlan, folder: Path) -> None:
     Raises:
         OutOfDisk: There is too little room; what is there of this copy already counts.
     """
-    there = sum(path.stat().st_blocks * 512 for path in folder.glob("*") if path.is_file()) if folder.is_dir() else 0
+    there = sum(path.stat().st_size for path in folder.glob("*") if path.is_file()) if folder.is_dir() else 0
     free = free_bytes(folder) + there
     if plan.size_bytes > free:
-        raise no_room(plan, folder, free)
+        raise no_room(plan, folder)
 
 
-def no_room(plan: CopyPlan, folder: Path, free: int) -> OutOfDisk:
+def no_room(plan: CopyPlan, folder: Path) -> OutOfDisk:
     """Return the error for a disk without room for a copy."""
-    return OutOfDisk(_NO_ROOM, needed=readable(plan.size_bytes), folder=folder.parent, free=readable(free))
+    free = readable(free_bytes(folder))
+    return OutOfDisk(_NO_ROOM, needed=readable(plan.size_bytes), folder=folder.parent, free=free)
 
 
 def write_copy(
@@ -157,7 +158,7 @@ def write_copy(
     except OSError as error:
         if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
             shutil.rmtree(path.parent, ignore_errors=True)
-            raise no_room(plan, path.parent, free_bytes(path.parent)) from error
+            raise no_room(plan, path.parent) from error
         raise file_trouble(error, path) from error
 
 

@@ -20,7 +20,7 @@ from engine.families.family import GgufForm
 from engine.gguf.config import sampling_pairs
 from engine.gguf.mixtures import Facts, may_quantize
 from engine.gguf.model import naming
-from engine.gguf.stored_tensor import StoredTensor
+from engine.gguf.stored_tensor import F32, StoredTensor
 from engine.gguf.writing import pair
 from engine.model.config import DeltaNet, ModelConfig, decoder_values
 from engine.model.rope import Rope
@@ -196,7 +196,7 @@ class _Tensors:
 
             def part(chosen: slice) -> Callable[[Tensor], Tensor]:
                 def take(one: Tensor) -> Tensor:
-                    parts = one.view(delta.key_heads, sum(widths), -1).split(widths, 1)[chosen]
+                    parts = torch.split(one.view(delta.key_heads, sum(widths), -1), widths, 1)[chosen]
                     return torch.cat([own.flatten(0, 1) for own in parts])
 
                 return take
@@ -225,7 +225,7 @@ class _Tensors:
         change: Callable[[Tensor], Tensor] | None = None,
         columns: Tensor | None = None,
     ) -> NewTensor:
-        parts = tuple(self._checkpoint.stored(name) for name in names)
+        parts = tuple(self._checkpoint.stored(name).read_as(F32) for name in names)
         total = sum(part.rows * part.columns for part in parts)
         if -1 in shape:
             shape = (*shape[:-1], total // shape[0])
@@ -238,7 +238,7 @@ class _Tensors:
 
 
 def _in_order(part: StoredTensor) -> bool:
-    return part.head_rows == 1 and not part.offset
+    return part.head_rows == 1 and not part.offset and part.encoding is None
 
 
 def _turned(names: Mapping[str, str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -119,21 +120,21 @@ class LayerByLayer(WeightSource):
         def watched(field: str, linear: LinearMap) -> LinearMap:
             return _Watched(linear, fields[field]) if field in fields else linear
 
-        changes = {field: watched(field, getattr(layer, field)) for field in fields if hasattr(layer, field)}
+        changes: dict[str, Any] = {
+            field: watched(field, getattr(layer, field)) for field in fields if hasattr(layer, field)
+        }
         experts = layer.experts
         if experts is not None:
-            changes["experts"] = replace(
-                experts,
-                **{
-                    part: tuple(watched(expert_field(at, part), one) for at, one in enumerate(getattr(experts, part)))
-                    for part in ("gate_up", "down")
-                },
-                **{
-                    field: watched(field, getattr(experts, field))
-                    for field in ("latent_in", "latent_out")
-                    if field in fields
-                },
-            )
+            own: dict[str, Any] = {
+                part: tuple(watched(expert_field(at, part), one) for at, one in enumerate(getattr(experts, part)))
+                for part in ("gate_up", "down")
+            }
+            own |= {
+                field: watched(field, getattr(experts, field))
+                for field in ("latent_in", "latent_out")
+                if field in fields
+            }
+            changes["experts"] = replace(experts, **own)
         return replace(layer, **changes)
 
     def importance(self) -> dict[str, Tensor]:
@@ -174,7 +175,8 @@ def read_texts(
         rows.append(TextRows(torch.tensor(text.ids), torch.arange(len(text.ids)), cache))
     output = decoder.forward_together(rows, slice(0, 0), check, row_runs=RowRuns(_RUN_S))
     progress(config.layers, config.layers)
-    return list(torch.split(output.hidden.float(), [len(text.ids) for text in texts])), source.importance()
+    lengths = [len(text.ids) for text in texts]
+    return list(torch.split(output.hidden.float(), lengths)), source.importance()
 
 
 def loss_of(
@@ -203,7 +205,7 @@ def loss_of(
     total, same, count = 0.0, 0.0, 0
     for text, theirs, ours in zip(texts, hidden, own, strict=True):
         wanted = torch.tensor(text.counts[1:]).nonzero().flatten()
-        for rows in wanted.split(_ROWS):
+        for rows in torch.split(wanted, _ROWS):
             check()
             exact, found = (
                 head.logits(one[rows]).log_softmax(-1) for head, one in zip(heads, (theirs, ours), strict=True)

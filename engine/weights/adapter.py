@@ -115,6 +115,7 @@ class Adapter:
                 place=place,
             )
         self.name = place.name
+        self.from_gguf = place.is_file()
         self._tensors: SafetensorsFile | GgufHeader
         self._config = read_adapter_config(place)  # empty for a GGUF file
         if place.is_file():
@@ -140,7 +141,7 @@ class Adapter:
         return f"{self._config} {head} {self.file.identity}"
 
     def additions(
-        self, shapes: Mapping[str, tuple[int, ...]], config: Mapping[str, Any], base: str
+        self, shapes: Mapping[str, tuple[int, ...]], config: Mapping[str, Any], base: str, from_gguf: bool
     ) -> dict[str, Addition]:
         """Return the additions by the names of the base's tensors.
 
@@ -148,6 +149,7 @@ class Adapter:
             shapes: Shapes of the base's tensors by name.
             config: The base's config.json, whose heads order the rows of a GGUF file.
             base: Name of the base, for the sentence.
+            from_gguf: True if the base is a GGUF file.
 
         Raises:
             UnsupportedModel: It is an adapter of another kind, or for another base.
@@ -157,7 +159,9 @@ class Adapter:
         else:
             found = self._from_gguf(self._tensors, config)
         for name, (down, up, _) in found.items():
-            fits = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
+            # llama.cpp's converter orders the heads of gated DeltaNet in its own way.
+            ordered = from_gguf == self.from_gguf or ".linear_attn." not in name
+            fits = ordered and len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
             if not fits or shapes.get(name) != (up.shape[0], down.shape[1]):
                 raise self._for_another(name, base)
         return {name: Addition(*parts, self.file) for name, parts in found.items()}

@@ -177,7 +177,7 @@ class Checkpoint:
         """Return the matrices that an adapter changes."""
         shapes = {name: self._file_of[name].shape(name) for name in self.names}
         found = {}
-        for name, addition in adapter.additions(shapes, self.config, path.name).items():
+        for name, addition in adapter.additions(shapes, self.config, path.name, self.from_gguf).items():
             stored = self._file_of[name].stored(name)
             if stored.kind not in PLAIN or stored.encoding is not None or stored.transposed:
                 raise UnsupportedModel(

@@ -24,7 +24,7 @@ from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.files import read_text_file
 from engine.gguf.stored_tensor import BF16, MXFP4, PLAIN, Encoding, Part
 from engine.json_text import read_json
-from engine.kernels import blocks
+from engine.kernels import blocks, library
 from engine.kernels.library import NotPackable
 from engine.sentences import mark, say
 from engine.weights.watched_file import WatchedFile
@@ -81,8 +81,8 @@ class Encoded(ABC):
 
 
 def nearest(columns: int) -> int:
-    """Return the type of rows that no type of blocks holds without loss."""
-    return Q8_0 if columns % 32 == 0 else BF16
+    """Return the type of rows that no type of blocks holds without loss; only the kernel library quantizes."""
+    return Q8_0 if columns % 32 == 0 and library.available() is not None else BF16
 
 
 @dataclass(frozen=True)

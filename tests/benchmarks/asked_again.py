@@ -15,18 +15,21 @@ import argparse
 import json
 import statistics
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
+from engine.decoding.costs import Costs
 from engine.decoding.worth import Worth
 from engine.drafting.earlier_texts import EarlierTexts
 from engine.drafting.lookup import MatchChances, PromptLookup
 from engine.messages import EarlierReplies, LoadOptions
+from engine.model.kv_cache import shared_tokens
 from tests.benchmarks.measured_reply import TenonChild
 from tests.support.llama_server import llama_server
 from tests.support.replayed_text import replay
 
 STEPS = ("first", "again", "edited", "near")
-_ROW_SHARE = 0.1
+_ROW_SHARE, _NODES = 0.1, 63
 # Each question, the same one edited, and one that is near to it
 QUESTIONS = (
     (
@@ -104,20 +107,44 @@ def measure(options: argparse.Namespace) -> None:
         print(f"{step:7} {statistics.geometric_mean(found):.2f} times {options.theirs}")
 
 
+def shared_table_s(table: dict[tuple[int, ...], int], prompt: Sequence[int], reply: Sequence[int]) -> float:
+    """Return the time that a reply takes with drafts as `ngram-mod`'s defaults have them, in plain forwards.
+
+    The token after each 24 is in a table that all replies share, and a draft has 48 to 64 tokens or none.
+    """
+    text, at, known, seconds = [*prompt, *reply], len(prompt) + 1, 0, 0.0
+    while at < len(text):
+        for end in range(max(known, 24), at):
+            table[tuple(text[end - 24 : end])] = text[end]
+        known = at
+        drafted = text[at - 24 : at]
+        while len(drafted) < 24 + 64 and (token := table.get(tuple(drafted[-24:]))) is not None:
+            drafted.append(token)
+        draft = drafted[24:] if len(drafted) >= 24 + 48 else []
+        seconds += 1.0 + _ROW_SHARE * len(draft)
+        at += shared_tokens(draft, text[at:-1]) + 1
+    return seconds
+
+
 def replayed(path: str) -> None:
-    """Print what lookup gains on recorded texts, with earlier replies and without."""
-    gains: dict[tuple[str, bool], list[float]] = {}
-    for remembers in (False, True):
-        others, chances = EarlierTexts(), MatchChances()
-        for step, prompt, reply in json.loads(Path(path).read_text()):
-            own = chances.of_another_reply(others if remembers else None)
+    """Print what lookup gains on recorded texts, without earlier replies and with them, and what `ngram-mod` does."""
+    gains: dict[tuple[str, str], list[float]] = {}
+    others, chances, table = EarlierTexts(), {"alone": MatchChances(), "lookup": MatchChances()}, {}
+    costs = {name: Costs() for name in chances}  # known from one reply to the next
+    for step, prompt, reply in json.loads(Path(path).read_text()):
+        for name, known in chances.items():
+            own = known.of_another_reply(others if name == "lookup" else None)
             drafter = PromptLookup(own)
-            found = replay(prompt, reply, drafter, Worth(drafter), lambda rows: 1.0 + _ROW_SHARE * (rows - 1))
+            found = replay(
+                prompt, reply, drafter, Worth(drafter, _NODES, costs[name]), lambda rows: 1.0 + _ROW_SHARE * (rows - 1)
+            )
             own.keep()
-            gains.setdefault((step, remembers), []).append(found.speedup)
-            others.add(others.chat("1"), [*prompt, *reply])
-    for (step, remembers), found in gains.items():
-        print(f"{step:7} {'with' if remembers else 'without'} earlier replies {statistics.geometric_mean(found):.3f}")
+            gains.setdefault((step, name), []).append(found.speedup)
+        gains.setdefault((step, "ngram-mod"), []).append((len(reply) - 1) / shared_table_s(table, prompt, reply))
+        others.add(others.chat("1"), [*prompt, *reply])
+    for step in STEPS:
+        means = (f"{name} {statistics.geometric_mean(gains[step, name]):.3f}" for name in (*chances, "ngram-mod"))
+        print(f"{step:7}", "  ".join(means))
 
 
 def main() -> None:

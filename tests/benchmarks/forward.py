@@ -43,7 +43,7 @@ from typing import Any
 import torch
 
 from engine.decoding.sequence import TokenSequence
-from engine.kernels import library
+from engine.kernels import blocks, library
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
@@ -221,7 +221,7 @@ def main() -> None:
     others.add_argument("--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place")
     others.add_argument("--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents")
     others.add_argument("--hybrid", action="store_true", help="files of a 1.4 B model with gated DeltaNet")
-    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=[*KINDS, *blocks.NAMES])
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
     parser.add_argument("--behind", nargs="*", type=int, default=list(BEHIND))

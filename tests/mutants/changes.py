@@ -390,6 +390,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/engine/decoding/test_worth.py",
         ("return next_s - self._gained_s[free] >", "return False and next_s - self._gained_s[free] >", "drafts that lose go on",
          "test_what_is_never_accepted_costs_three_hundredths_at_most test_no_chat_of_a_real_model_is_slower_than_plain"),
+        ("self._gained_s[True] += (held", "self._gained_s[True] += 0.0 * (held", "two unlucky drafts end drafting for long",
+         "test_two_unlucky_drafts_do_not_keep_a_quotation_from_being_gained"),
+    ),
+    *_of(
+        "engine/decoding/costs.py",
+        "tests/engine/decoding/test_costs.py",
+        ("one[2] = max(one[2], min(", "one[2] = min(one[2], min(", "rows stay dear after other programs have ended",
+         "test_other_programs_that_slow_drafts_down_do_not_make_rows_dear"),
+        ("min(seconds, self._next_s) / self._first", "max(seconds, self._next_s) / self._first",
+         "one slow forward makes rows cheap", "test_one_slow_plain_forward_does_not_make_rows_cheap"),
     ),
     *_of(
         "engine/decoding/worth.py",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from threading import Event
+from threading import Event, Thread
 
 from PySide6.QtCore import QObject, Signal
 
@@ -86,10 +86,11 @@ class Copies(QObject):
         process = context.Process(target=_run, args=(theirs, ref), name="tenon-copy")
         process.start()
         theirs.close()
-        told = CopyStatus()
+        told, asked = CopyStatus(), False
         try:
             while True:
-                if stop.is_set():
+                if stop.is_set() and not asked:
+                    asked = True
                     with suppress(OSError):
                         ours.send("stop")
                 if not ours.poll(_LOOK_S):
@@ -123,12 +124,14 @@ def _run(connection: Connection, ref: str) -> None:
 
     request = CopyRequest(ref, COPY_TYPE)
 
+    stop = Event()
+    Thread(target=_listen, args=(connection, stop), name="tenon-copy-stop", daemon=True).start()
+
     def tell(step: CopyStep, done: int, total: int) -> None:
         connection.send((step, done / max(1, total)))
 
     def check() -> None:
-        if connection.poll():
-            connection.recv()
+        if stop.is_set():
             raise Cancelled("It was stopped.")
 
     try:
@@ -139,5 +142,9 @@ def _run(connection: Connection, ref: str) -> None:
         connection.send(error)
     except TenonError as error:
         connection.send(error)
-    except EOFError:  # the window is gone, and what is written stays
-        pass
+
+
+def _listen(connection: Connection, stop: Event) -> None:
+    with suppress(EOFError, OSError):
+        connection.recv()
+        stop.set()

@@ -75,17 +75,17 @@ class InstalledRow(RuledRow):
         self.bar = ShareBar(theme, tr("Reading its files"), self)
         self.copy_bar = ShareBar(theme, tr("Making a smaller copy"), self)
         self.copy_words = PlainLabel(self, kind="sub", wrap=True)
-        self.copy = push_button("", self, kind="row")
+        self.copy = push_button(tr("Make a smaller copy"), self, kind="row")
         self.cancel = push_button(tr("Cancel"), self, kind="row")
-        making = filled(QHBoxLayout(), (self.copy_bar, 1), self.copy_words, self.cancel, spacing=8)
-        offer = filled(QHBoxLayout(), self.copy, STRETCH)
+        copy_line = filled(QHBoxLayout(), self.copy, self.cancel, STRETCH, spacing=8)
         self.state = Tag(theme, self)
         self.use = push_button(tr("Chat with it"), self, kind="row")
         self.more = icon_button(theme, "ellipsis", "", self, side_px=28)
         line = filled(QHBoxLayout(), self.name, self.kind, STRETCH, spacing=8)
         words = filled(QVBoxLayout(), line, self.detail, self.problem, self.fits, self.misfits, self.bar, spacing=2)
-        words.addLayout(offer)
-        words.addLayout(making)
+        for widget in (self.copy_words, self.copy_bar):
+            words.addWidget(widget)
+        words.addLayout(copy_line)
         filled(QHBoxLayout(self), (words, 1), self.state, self.use, self.more, margins=(16, 8, 8, 8), spacing=8)
 
     def show_content(self, content: InstalledContent) -> None:
@@ -143,10 +143,11 @@ class InstalledRow(RuledRow):
         title = content.entry.title
         offered = offer is not None and offer.pays and copying is None
         self.copy.setVisible(offered)
+        self.copy_words.setVisible(offered or copying is not None)
         if offered and offer is not None:
-            self.copy.setText(copy_words(offer))
+            self.copy_words.setText(copy_words(offer))
             self.copy.setAccessibleName(tr("Make a smaller copy of {title}", title=title))
-        for widget in (self.copy_bar, self.copy_words, self.cancel):
+        for widget in (self.copy_bar, self.cancel):
             widget.setVisible(copying is not None)
         if copying is not None:
             self.copy_bar.show_share(copying.share)
@@ -239,7 +240,8 @@ class InstalledList(QFrame):
             draft = menu.addAction(words)
             draft.triggered.connect(lambda: self.draft_requested.emit(name))
         if content.offer is not None and content.copying is None:
-            copy = menu.addAction(copy_words(content.offer))
+            words = copy_words(content.offer)
+            copy = menu.addAction(tr("Make a smaller copy: {words}", words=words))
             copy.triggered.connect(lambda: self.copy_requested.emit(name))
         if content.read_share is None and entry.recorded and not entry.problem:
             check = menu.addAction(tr("Check its files"))

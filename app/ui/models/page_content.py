@@ -270,6 +270,7 @@ class ModelShelf:
             ),
             (tr("Speed here"), self._speed_of(copy) if copy is not None else _speed_words(prediction)),
             (tr("Drafts that fit it"), joined(*(draft.title for draft in drafts)) or tr("None known")),
+            *_worth_of_draft(prediction.dear if prediction else ""),
         )
         page = page_of(model.repos[-1]) if model.repos else ""
         return ModelDetails(model.title, tr(model.about) if model.about else "", _told(facts), page)
@@ -280,9 +281,7 @@ class ModelShelf:
         if model is not None:
             listed = self.details(model)
             return replace(listed, facts=(*listed.facts, (tr("Place"), entry.place or entry.ref)))
-        drafts = [
-            title_of_model(pair.draft) for pair in self._store.pairs if pair.target == entry.name and not pair.problem
-        ]
+        pairs = [pair for pair in self._store.pairs if pair.target == entry.name and not pair.problem]
         facts = (
             (tr("Publisher"), entry.repo.partition("/")[0]),
             (tr("Licence"), licence_title(entry.licence)),
@@ -294,7 +293,8 @@ class ModelShelf:
                 tr(BASE_MODEL) if entry.only_continues else "",
             ),
             (tr("Speed here"), self._speed_of(entry)),
-            (tr("Drafts that fit it"), joined(*drafts) or tr("None known")),
+            (tr("Drafts that fit it"), joined(*(title_of_model(pair.draft) for pair in pairs)) or tr("None known")),
+            *_worth_of_draft(next((pair.dear for pair in pairs if pair.dear), "")),
             (tr("Loss"), loss_words(entry)),
             (tr("Place"), "" if entry.bundled else entry.place or entry.ref),
         )
@@ -352,6 +352,11 @@ def _speed_words(prediction: Prediction | None) -> str:
     if prediction is None or prediction.tokens_per_second is None:
         return ""
     return joined(figures.speed(prediction.tokens_per_second), best_mode(prediction), source_of(prediction.basis))
+
+
+def _worth_of_draft(dear: str) -> tuple[tuple[str, str], ...]:
+    """Return the fact that a draft does not pay here, or nothing."""
+    return ((tr("Worth of its draft"), dear),) if dear else ()
 
 
 def _told(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -29,7 +29,6 @@ _ERRORS: dict[Basis, float] = {"guess": 0.5, "busy": 0.3, "rest": 0.2}
 # 50 Mbit/s, in bytes.
 _USUAL_BYTES_PER_S = 6_250_000
 _COPY_STEPS: dict[CopyStep, str] = {
-    "": mark("Smaller copy: waits for its turn"),
     "replies": mark("Smaller copy: lets the model reply, {share}"),
     "reading": mark("Smaller copy: reads the model, {share}"),
     "writing": mark("Smaller copy: writes the file, {share}"),
@@ -137,16 +136,18 @@ def joined(*words: str) -> str:
 
 
 def copy_words(offer: CopyOffer) -> str:
-    """Return what a smaller copy would be: "Make a smaller copy: 4.9 GB, predicted 2.1 times as fast"."""
+    """Return what a smaller copy would be: "4.9 GB, predicted 2.1 times as fast"."""
     size = figures.size(offer.size_bytes)
     if offer.times is None:
-        return tr("Make a smaller copy: {size}, which runs here", size=size)
+        return tr("{size}, which runs here", size=size)
     times = figures.digits(offer.times, 2)
-    return tr("Make a smaller copy: {size}, predicted {times} times as fast", size=size, times=times)
+    return tr("{size}, predicted {times} times as fast", size=size, times=times)
 
 
 def copying_words(status: CopyStatus) -> str:
     """State of a smaller copy in words."""
+    if status.step is None:
+        return tr("Smaller copy: waits for its turn")
     share = figures.percent(status.share)
     return tr(_COPY_STEPS[status.step], share=share)
 
@@ -159,7 +160,7 @@ def loss_words(entry: InstalledEntry) -> str:
     loss, count = figures.digits(kl, 2), figures.whole(tokens)
     if text:
         return tr(
-            "KL {loss} from {name} on {count} tokens of {text}", loss=loss, name=entry.made_from, count=count, text=text
+            "KL {loss} from {name} on {count} tokens of {file}", loss=loss, name=entry.made_from, count=count, file=text
         )
     return tr(
         "KL {loss} from {name} on {count} tokens of its own replies", loss=loss, name=entry.made_from, count=count

@@ -54,7 +54,7 @@ INLINE void point_values(const int32_t type, const int rows, const uint8_t *plan
         else
             memcpy(levels, points_of_4 + index, 4);
         for (int i = 0; i < c.width; i++) {
-            const int at = c.width * l + i, down = c.signs ? 0 : shifted_down(type, planes, rows, row, l);
+            const int at = c.width * l + i, down = c.signs ? 0 : (int)shifted_down(type, planes, rows, row, l);
             const int negative = c.signs && signs >> (at % 4 * 8 + at / 4) & 1;
             value[at] = (int8_t)(negative ? -levels[i] : c.signs ? levels[i] : levels[i] - 7 - 2 * down);
         }

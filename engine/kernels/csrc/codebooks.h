@@ -81,10 +81,10 @@ INLINE uint32_t group_signs(const int32_t type, const uint8_t *planes, const int
 }
 
 /* Whether point l of a row's group is an eighth of a level less than its levels, or more. */
-INLINE int shifted_down(const int32_t type, const uint8_t *planes, const int rows, int row, const int l)
+INLINE uint32_t shifted_down(const int32_t type, const uint8_t *planes, const int rows, int row, const int l)
 {
     const int of = type == TENON_IQ1_S ? 3 : l;
-    return planes[(4 + of / 2) * rows + row] >> (3 + of % 2 * 4) & 1;
+    return planes[(4 + of / 2) * rows + row] >> (3 + of % 2 * 4) & 1u;
 }
 
 /* The whole number of the scale of a sub-block, s of (2s + 1): `sub` counts within the unit, and `scales` are behind its

@@ -313,9 +313,10 @@ INLINE void spread_signs(const int type, const uint8_t *planes, uint32_t signs[P
 /* What is added to the levels of a point that has no signs, four bytes of each row. */
 INLINE void spread_shifts(const int type, const uint8_t *planes, const int l, uint32_t shift[PANEL_ROWS])
 {
-    const int up = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? 2 - CODEBOOKS[type].largest : 2;
+    const int lowest = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? -CODEBOOKS[type].largest : 0;
+    const uint32_t down = 0x01010101u * (uint8_t)lowest, up = 0x01010101u * (uint8_t)(lowest + 2);
     for (int row = 0; row < PANEL_ROWS; row++)
-        shift[row] = 0x01010101u * (uint8_t)(up - 2 * shifted_down(type, planes, PANEL_ROWS, row, l));
+        shift[row] = up ^ ((up ^ down) & (0u - shifted_down(type, planes, PANEL_ROWS, row, l)));
 }
 
 INLINE void spread_points_of(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])

@@ -56,7 +56,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 22, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 23, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -117,8 +117,8 @@ TENON_API int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, in
 TENON_API int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, const int64_t *rows, int64_t count,
                                    float *out, int32_t threads);
 
-/* Floats (n, k) into GGUF's blocks of any type but MXFP4; importance: how much an error in each column counts (k), or NULL.
- * TENON_NOT_FINITE for a NaN, an infinity, or what would become one. */
+/* Floats (n, k) into F16, BF16, Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL or IQ4_XS; importance: how much an error in each
+ * column counts (k), or NULL. TENON_UNKNOWN for another type; TENON_NOT_FINITE for a NaN, an infinity, or what would become one. */
 TENON_API int32_t tenon_quantize(int32_t type, const float *x, const float *importance, int64_t n, int64_t k, void *raw,
                                  int32_t threads);
 

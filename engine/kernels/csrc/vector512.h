@@ -27,10 +27,8 @@ INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm512_mask_blend_epi8(_m
 /* Entries of a table at indexes of any type: four bytes of each of 16 rows, or 8 bytes of the first two of each four. */
 #define FOUR(table, at, i) (int)(table)[(at)[i]], (int)(table)[(at)[i + 1]], (int)(table)[(at)[i + 2]], (int)(table)[(at)[i + 3]]
 #define TWO(table, at, i) (long long)(table)[(at)[i]], (long long)(table)[(at)[i + 1]]
-/* GCC's intrinsics are macros here, which count their arguments before these are expanded. */
-#define OF_ENTRIES(name, ...) name(__VA_ARGS__)
 #define load_fours(table, at) \
-    OF_ENTRIES(_mm512_setr_epi32, FOUR(table, at, 0), FOUR(table, at, 4), FOUR(table, at, 8), FOUR(table, at, 12))
-#define load_eights(table, at) OF_ENTRIES(_mm512_setr_epi64, TWO(table, at, 0), TWO(table, at, 4), TWO(table, at, 8), TWO(table, at, 12))
+    ((ivec)(__v16si){FOUR(table, at, 0), FOUR(table, at, 4), FOUR(table, at, 8), FOUR(table, at, 12)})
+#define load_eights(table, at) ((ivec)(__v8di){TWO(table, at, 0), TWO(table, at, 4), TWO(table, at, 8), TWO(table, at, 12)})
 
 #endif

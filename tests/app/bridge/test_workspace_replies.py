@@ -14,7 +14,7 @@ from app.chat.engine_state import EnginePhase
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
 from engine.errors import EmptyPrompt, StorageError
-from engine.messages import Command, Generate
+from engine.messages import Command, EarlierReplies, ForgetReplies, Generate
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import CONTEXT, SERVE
 
@@ -255,3 +255,35 @@ def test_text_of_the_last_moment_is_saved_at_close(desk: Desk, monkeypatch: pyte
     assert len(workspace._database.reader.messages(chat)[-1].content) < len(shown)
     workspace.close()
     assert desk.open().library.messages(chat)[-1].content.startswith(shown)
+
+
+def test_replies_of_a_chat_are_guessed_from_until_it_is_deleted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[object] = []
+    ask, send = EngineClient.ask, EngineClient.send
+    monkeypatch.setattr(EngineClient, "ask", lambda self, command: (sent.append(command), ask(self, command))[1])
+    monkeypatch.setattr(EngineClient, "send", lambda self, command: (sent.append(command), send(self, command))[1])
+    workspace = desk.open()
+
+    def asked() -> list[EarlierReplies | None]:
+        found = [one.earlier for one in sent if isinstance(one, Generate)]
+        sent.clear()
+        return found
+
+    def forgotten() -> list[EarlierReplies]:
+        return [one.earlier for one in sent if isinstance(one, ForgetReplies)]
+
+    chat = desk.answer(workspace, "echo")
+    place = EarlierReplies("chats", str(chat))
+    assert place in asked()
+    last = workspace.library.messages(chat)[-1]
+    workspace.shelf.delete_message(chat, last.id)
+    assert forgotten() == [place]
+    workspace.shelf.delete(chat)
+    assert forgotten() == [place, place]
+    sent.clear()
+    workspace.settings.guess_from_replies = False
+    workspace.settings_applied()
+    assert {one.pool for one in forgotten()} == {"chats", "programs"}
+    sent.clear()
+    desk.answer(workspace, "echo")
+    assert set(asked()) == {None}

@@ -62,14 +62,14 @@ static int quantized(int32_t type, int64_t row_bytes, float magnitude)
     double error = 0, norm = 0;
     for (int i = 0; i < ROWS * COLUMNS; i++)
         x[i] = magnitude * (float)((double)(random_bits() >> 11) / 9007199254740992.0 - 0.4);
-    int failures = tenon_quantize(type, x, ROWS, COLUMNS, raw, 2) != (magnitude > 1e6f ? TENON_NOT_FINITE : 0);
+    int failures = tenon_quantize(type, x, NULL, ROWS, COLUMNS, raw, 2) != (magnitude > 1e6f ? TENON_NOT_FINITE : 0);
     if (!failures && magnitude <= 1e6f) {
         failures += tenon_dequantize(type, raw, COLUMNS, NULL, ROWS, back, 1) != 0;
         for (int i = 0; i < ROWS * COLUMNS; i++) {
             error += (double)(back[i] - x[i]) * (double)(back[i] - x[i]);
             norm += (double)x[i] * (double)x[i];
         }
-        failures += !(sqrt(error / norm) < (type == TENON_Q4_K ? 0.06 : 0.03));
+        failures += !(sqrt(error / norm) < (type == TENON_Q3_K ? 0.2 : row_bytes * 8 < 5 * COLUMNS ? 0.09 : 0.04));
     }
     free(x);
     free(back);
@@ -79,7 +79,8 @@ static int quantized(int32_t type, int64_t row_bytes, float magnitude)
 
 int main(void)
 {
-    static const int32_t writable[] = {TENON_F16, TENON_BF16, TENON_Q8_0, TENON_Q4_K, TENON_Q5_K, TENON_Q6_K};
+    static const int32_t writable[] = {TENON_F16,  TENON_BF16, TENON_Q8_0, TENON_Q4_0, TENON_Q4_1,   TENON_Q5_0,  TENON_Q5_1,
+                                       TENON_Q4_K, TENON_Q5_K, TENON_Q6_K, TENON_Q3_K, TENON_IQ4_NL, TENON_IQ4_XS};
     int failures = 0;
     for (int32_t type = 0; type < TENON_TYPES; type++)
         if (BLOCK_FORMS[type].elements)

@@ -122,12 +122,30 @@ def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folder
 
 def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Folders) -> None:
     here(replace(machine("laptop-16gb-4gb"), speeds=None, gpus=()))
-    alone = LoadOptions(model=folders("llama-1b"))
-    paired = replace(alone, drafts=(folders("qwen-0.5b"),))
+    alone = LoadOptions(model=folders("llama-7b"))
+    paired = replace(alone, drafts=(folders("llama-1b"),))
     for options, usual in ((alone, "lookup"), (paired, "dovetail")):
         run = settle(options)
         assert (run.plan.mode, run.plan.predicted_per_second) == (usual, None)
         assert [draft.name for draft in run.drafts] == list(options.drafts)
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_a_draft_that_reads_a_third_of_the_model_is_left_until_a_reply_has_tried_it(
+    here: Here, folders: Folders, monkeypatch: pytest.MonkeyPatch, measured: bool
+) -> None:
+    report = replace(machine("laptop-16gb-4gb"), gpus=())
+    here(report if measured else replace(report, speeds=None))
+    draft = folders("qwen-0.5b")
+    named = LoadOptions(model=folders("llama-1b"), drafts=(draft,))
+    run = settle(named)
+    assert (run.plan.mode, run.drafts, run.load.drafts) == ("lookup", (), ())
+    assert "The draft reads 0.48 of the model for each guess: not worth it without a GPU." in run.plan.reason
+    assert [one.name for one in settle(in_mode("dovetail", named)).drafts] == [draft]
+    monkeypatch.setattr(Profile, "knows_draft", lambda profile, digest: True)
+    assert not model_planner(named).plan.mode("dovetail").dear
+    here(replace(report, gpus=machine("laptop-16gb-4gb").gpus))
+    assert not model_planner(named).plan.mode("dovetail").dear
 
 
 def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: Folders) -> None:

@@ -49,6 +49,13 @@ def test_a_model_that_fits_gets_its_mode_speed_and_memory() -> None:
     assert not found.from_disk
 
 
+def test_a_draft_that_does_not_pay_is_told_before_it_is_fetched() -> None:
+    found = predict(outline("llama-3.2-3b-instruct", "llama-3.2-1b-instruct"), LoadOptions(), machine("laptop-8gb"))
+    assert found.dear == "The draft reads 0.40 of the model for each guess: not worth it without a GPU."
+    assert not found.with_draft
+    assert not predict(outline("qwen3-8b", "qwen3-0.6b"), LoadOptions(), machine("laptop-8gb")).dear
+
+
 def test_what_cannot_run_says_why_and_what_is_larger_than_memory_comes_from_the_disk() -> None:
     wanted = LoadOptions()
     low = predict(outline("llama-3.3-70b-instruct"), wanted, machine("laptop-16gb-low-disk"))

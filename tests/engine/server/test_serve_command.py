@@ -14,6 +14,10 @@ import pytest
 from keyring.backends import fail
 
 from engine.cli import main
+from engine.messages import EarlierReplies, LoadOptions, ModelReport
+from engine.server.chat_completions import ChatCompletions
+from engine.server.exchange import Served
+from engine.server.fields import Fields
 from engine.server.guard import own_key
 from engine.server.serving import listening
 from tests.engine.hub.conftest import MemoryKeyring, _own_keyring
@@ -44,6 +48,32 @@ def test_without_a_keyring_each_start_has_its_own_key() -> None:
 def test_a_key_that_no_header_carries_is_refused(key: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--key", key]) == 2
     assert "The server's key must be" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "guesses"),
+    [
+        (["--key", KEY], True),
+        (["--key", KEY, "--no-guess-from-replies"], False),
+        (["--no-key"], False),
+        (["--no-key", "--guess-from-replies"], True),
+    ],
+)
+def test_those_who_have_a_key_share_their_replies_guesses(
+    options: list[str], guesses: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[object] = []
+    monkeypatch.setattr("engine.server.serving.serve", lambda *values: given.append(values[-1]))
+    assert main(["serve", *options]) == 0
+    assert given == [guesses]
+
+
+def test_each_request_is_guessed_from_what_the_server_shares() -> None:
+    report = ModelReport("m", "m", "m", 1, "q4", 4096, 1, 0.0)
+    fields = {"messages": [{"role": "user", "content": "Hello"}], "n": 2}
+    for earlier in (None, EarlierReplies("programs")):
+        served = Served("m", LoadOptions(), report, earlier=earlier)
+        assert [one.earlier for one in ChatCompletions(Fields(fields), served).requests] == [earlier] * 2
 
 
 def test_a_port_that_is_taken_and_a_model_that_is_not_there_are_told(

@@ -217,6 +217,18 @@ def test_an_adapter_for_another_base_is_refused(folder: Path) -> None:
         Checkpoint(folder, adapter=Adapter(write_peft(folder.with_name("deeper"), changed)))
 
 
+def test_heads_in_another_order_are_refused(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path / "base", "qwen35")
+    write_gguf(load_reference(tmp_path / "base"), tmp_path / "base.gguf", gguf.GGMLQuantizationType.F32)
+    name = "model.layers.0.linear_attn.out_proj"
+    rows, columns = Checkpoint(tmp_path / "base").shape(f"{name}.weight")
+    changed = {name: (torch.zeros(RANK, columns), torch.zeros(rows, RANK))}
+    adapter = Adapter(write_peft(tmp_path / "adapter", changed))
+    assert Checkpoint(tmp_path / "base", adapter=adapter).converts
+    with pytest.raises(UnsupportedModel, match=r"linear_attn.out_proj.weight in a way that does not fit"):
+        Checkpoint(tmp_path / "base.gguf", adapter=adapter)
+
+
 def test_a_quantized_base_is_refused_with_a_remedy(tmp_path: Path) -> None:
     write_checkpoint(tmp_path / "base", "llama")
     write_gguf(load_reference(tmp_path / "base"), tmp_path / "base.gguf", gguf.GGMLQuantizationType.Q8_0)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from engine.errors import TenonError, UnsupportedModel, WeightsCorrupt, WeightsNotFinite
-from engine.kernels import blocks
+from engine.kernels import blocks, library
 from engine.model.config import read_config
 from engine.model.converted import streams_as_it_is
 from engine.model.linear import PackedLinear
@@ -33,6 +33,7 @@ from tests.support.quantized_checkpoints import FORMATS, Format, Tensors, mlx, w
 from tests.support.streams import resident_decoder, streamed_decoder, streamed_experts_decoder
 
 PROMPT = torch.arange(3, 43)
+needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
 DOWN = "model.layers.1.mlp.down_proj."
 
 
@@ -59,6 +60,7 @@ def test_numbers_and_text_are_those_of_the_reference(name: str, tmp_path: Path) 
     assert greedy(decoder, PROMPT, 8) == reference_greedy(model, PROMPT.tolist(), 8)
 
 
+@needs_library
 @pytest.mark.parametrize(("variant", "bits"), [("qwen3-moe", 4), ("qwen3", 6), ("qwen3-next", 4), ("gemma2", 8)])
 @torch.no_grad()
 def test_mlx_has_stacks_embeddings_and_routers_in_codes(variant: str, bits: int, tmp_path: Path) -> None:
@@ -70,6 +72,7 @@ def test_mlx_has_stacks_embeddings_and_routers_in_codes(variant: str, bits: int,
     assert_only_rounded(logits(loaded, tmp_path), loaded, lambda weights: logits(weights, tmp_path))
 
 
+@needs_library
 @pytest.mark.parametrize(
     ("name", "variant", "changes"),
     [
@@ -99,6 +102,7 @@ def test_experts_latents_and_embeddings_are_read_so_too(
         assert torch.equal(*found)
 
 
+@needs_library
 @pytest.mark.parametrize("name", FORMATS)
 def test_matrices_become_the_nearest_type(name: str, tmp_path: Path) -> None:
     form = FORMATS[name]
@@ -120,6 +124,7 @@ def test_matrices_become_the_nearest_type(name: str, tmp_path: Path) -> None:
     assert torch.equal(found, exact) if form.exact else (found - exact).norm() < 0.01 * exact.norm()
 
 
+@needs_library
 @pytest.mark.parametrize("weights", ["auto", "bf16", "q4_k_m", "fp32"])
 def test_what_streams_says_what_is_in_memory(weights: str, tmp_path: Path) -> None:
     write_quantized(tmp_path, FORMATS["fp8-block"], num_hidden_layers=3)
@@ -136,6 +141,7 @@ def test_what_streams_says_what_is_in_memory(weights: str, tmp_path: Path) -> No
     streamed.source.release()
 
 
+@needs_library
 @pytest.mark.parametrize("weights", ["auto", "fp32"])
 def test_experts_stream_from_their_parts(weights: str, tmp_path: Path) -> None:
     """In float32 from the checkpoint itself, in blocks from the file that they are converted to."""
@@ -152,19 +158,48 @@ def test_experts_stream_from_their_parts(weights: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("name", "end", "value", "problem"),
     [
-        (lambda tensors: tensors.pop(f"{DOWN}weight_scale_inv"), r"down_proj\.weight_scale is missing"),
-        (lambda tensors: tensors.update({f"{DOWN}weight_scale_inv": torch.ones(3, 2)}), r"\(256, 192\) and \(3, 2\)"),
-        (lambda tensors: tensors.update({f"{DOWN}weight_scale_inv": torch.ones(0)}), r"\(256, 192\) and \(0,\)"),
+        ("fp8-block", "weight_scale_inv", None, r"down_proj\.weight_scale is missing"),
+        ("fp8-block", "weight_scale_inv", torch.ones(3, 2), r"\(256, 192\) and \(3, 2\)"),
+        ("fp8-block", "weight_scale_inv", torch.ones(0), r"\(256, 192\) and \(0,\)"),
+        ("int4", "weight_scale", torch.ones(256, 5), r"\(256, 192\) and \(256, 5\)"),
+        ("int4", "weight_shape", None, r"weight_shape is missing"),
+        ("int4", "weight_shape", torch.tensor([256, 190]), r"\(256, 190\) and \(256, 6\)"),
+        ("int4-zeros", "weight_zero_point", torch.ones(32, 2).int(), r"\(256, 192\) and \(32, 2\)"),
+        ("int4-reordered", "weight_g_idx", torch.full((192,), 6).int(), r"a column is of the group 6"),
+        ("int8-groups", "weight_scale", torch.ones(256, 7), r"\(256, 192\) and \(256, 7\)"),
+        ("nvfp4", "weight_global_scale", None, r"weight_global_scale is missing"),
+        ("nvfp4-modelopt", "weight_scale", torch.ones(256, 11), r"\(256, 192\) and \(256, 11\)"),
+        ("nf4", "weight.absmax", None, r"weight\.absmax is missing"),
+        ("nf4", "weight.absmax", torch.ones(767), r"\(767,\) and \(768,\)"),
+        (
+            "nf4-nested",
+            "weight.quant_state.bitsandbytes__nf4",
+            torch.ones(9).byte(),
+            "nf4 cannot be read",
+        ),
+        ("int8-bitsandbytes", "SCB", torch.ones(255), r"\(256, 192\) and \(255,\)"),
     ],
 )
-def test_parts_that_do_not_fit_are_named(change: Callable[[Tensors], object], problem: str, tmp_path: Path) -> None:
-    write_quantized(tmp_path, FORMATS["fp8-block"])
-    with pytest.raises(WeightsCorrupt, match=problem):
+def test_parts_that_do_not_fit_are_named(
+    name: str, end: str, value: torch.Tensor | None, problem: str, tmp_path: Path
+) -> None:
+    write_quantized(tmp_path, FORMATS[name])
+
+    def change(tensors: Tensors) -> None:
+        tensors[DOWN + end]
+        if value is None:
+            del tensors[DOWN + end]
+        else:
+            tensors[DOWN + end] = value
+
+    with pytest.raises(WeightsCorrupt, match=problem) as refused:
         Checkpoint(rewritten(tmp_path, change))
+    assert f"The parts of {DOWN}weight do not fit together" in str(refused.value)
 
 
+@needs_library
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("weights", ["auto", "bf16", "fp32"])
 def test_a_scale_that_is_not_finite_is_refused(value: float, weights: str, tmp_path: Path) -> None:
@@ -290,6 +325,7 @@ def test_a_method_that_is_not_read_is_named(settings: object, told: str, tmp_pat
             read_config(opened)
 
 
+@needs_library
 def test_modelopts_own_file_of_settings_is_read(tmp_path: Path) -> None:
     write_quantized(tmp_path, replace(FORMATS["nvfp4-modelopt"], settings={}))
     assert Checkpoint(tmp_path).quantization is None
@@ -317,6 +353,7 @@ def small(form: str) -> tuple[Tensors, str]:
     return SMALL[form]
 
 
+@needs_library
 @settings(max_examples=examples(150), deadline=None)
 @given(
     form=st.sampled_from(sorted(FORMATS)),
