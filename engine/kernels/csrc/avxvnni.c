@@ -13,11 +13,7 @@
 
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
-<<<<<<< HEAD
-=======
 #define DIRECT_POINTS 1
-#define RUN_STEPS(bits, steps) (steps)
->>>>>>> main
 
 /* The same instruction exists for AVX-512, by whose encoding this file can be tested where there is no AVX-VNNI. */
 #ifndef VPDPBUSD

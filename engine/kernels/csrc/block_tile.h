@@ -1,25 +1,15 @@
 /* Products with blocks that are spread into bytes. Before including this, a file brings a vector header and spread.h and
  * defines
  *
-<<<<<<< HEAD
  *   TILE_VECTORS, BLOCK_COLUMNS   vectors of rows and columns of a tile, as many as the registers hold
  *   NARROW_COLUMNS                columns for which memory takes longer than arithmetic
+ *   DIRECT_POINTS                 whether points of codebooks are multiplied with one column as they are looked up
  *   BLOCK_CLASSES                 a BLOCK_CLASS(subs, mins, bits, whole) for each arithmetic that it tells apart
  *   RUN_STEPS(bits, mins, steps)  steps of a sub-block after which a run of products is added to the sums
  *   run_begin(start, w, x, started, bits)     a run from its first products, groups of four bytes; `started`: there is a start
  *   run_steps(run, w, x, vectors, bits)       adds further ones, to so many runs
  *   run_end(run, scale, whole)    a run's sum; of bytes in pairs times the scales, where these are `whole`
  *   add_runs(sum, run)            a sub-block's sum with a further run's, or a group's in pairs
-=======
- *   BLOCK_COLUMNS                     columns per tile, as many as the registers hold
- *   NARROW_COLUMNS                    columns for which memory takes longer than arithmetic
- *   DIRECT_POINTS                     whether points of codebooks are multiplied with one column as they are looked up
- *   BLOCK_CLASSES                     a BLOCK_CLASS(subs, mins, bits) for each arithmetic that it tells apart
- *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
- *   run_begin(sum, bits)              a run, from the sums so far
- *   run_step(run, w, x, bits, first)  adds products of groups of four bytes
- *   run_end(sum, run, bits)           the sums with the run
->>>>>>> main
  *
  * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sum of these times their scales is exact
  * too; groups are added in order by fused multiply-add with the activations' scale, and chunks by another with the weights'
@@ -329,13 +319,8 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
-<<<<<<< HEAD
             const int terms = 1 + has_rest(job, place, columns);
-            if (CODEBOOKS[type].width && columns == 1) {
-=======
-            const int terms = 1 + has_rest(job, first + g, token, columns);
             if (CODEBOOKS[type].width && columns == 1 && DIRECT_POINTS) {
->>>>>>> main
                 for (int i = 0; i < terms; i++)
                     point_group(type, planes, &scales, g, group_at(job, place, i * job->rest, subs, t.bits), value);
                 continue;

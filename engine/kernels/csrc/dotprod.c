@@ -12,11 +12,7 @@
 
 #define BLOCK_COLUMNS 6
 #define NARROW_COLUMNS 1
-<<<<<<< HEAD
-=======
 #define DIRECT_POINTS 1
-#define RUN_STEPS(bits, steps) (steps)
->>>>>>> main
 #define BF16_COLUMNS 4
 
 INLINE ivec run_step(ivec run, ivec w, ivec x)

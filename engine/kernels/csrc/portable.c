@@ -11,11 +11,7 @@
 
 #define BLOCK_COLUMNS 2
 #define NARROW_COLUMNS 1
-<<<<<<< HEAD
-=======
 #define DIRECT_POINTS 0
-#define RUN_STEPS(bits, steps) 1
->>>>>>> main
 #define BF16_COLUMNS 2
 
 static int always(void)
