@@ -16,7 +16,7 @@ _NO_MODEL = re.compile(r"mmproj|imatrix|(?:^|[-_.])(?:dflash\d?|dspark|eagle3|fa
 #: Beginning of the names of files with the layer alone that guesses a token further (MTP).
 HEAD_PREFIX = "mtp-"
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
-_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:I?Q\d\w*|TQ\d\w*|MXFP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
+_QUANTIZATION = re.compile(r"(?:^|[-._/])((?:[IP]?Q\d\w*|P?TQ\d\w*|(?:MX|NV)FP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
 #: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site with a limit on size.
 _PIECE = re.compile(
     r"(?P<whole>.+\.gguf)[-._](?:(?:part|split)[-._]?(?:[a-z]{1,2}|\d+(?:[-_]?of[-_]?\d+)?)|\d{2,3})",

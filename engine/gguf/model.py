@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -23,7 +24,9 @@ from engine.gguf.config import architecture_of, read_gguf_config
 from engine.gguf.files import gguf_name
 from engine.gguf.header import GgufHeader, quantization, read_header
 from engine.gguf.parts import all_parts, check_text_model
-from engine.gguf.stored_tensor import PLAIN, StoredTensor
+from engine.gguf.rotations import read_factors, read_rotations
+from engine.gguf.stored_tensor import PLAIN, StoredTensor, not_finite
+from engine.kernels.library import Rotation
 
 _OUTER = {
     "token_embd": "model.embed_tokens",
@@ -167,9 +170,18 @@ class GgufFile:
     Args:
         header: Header of the file.
         sources: Origins of its tensors, by the names that they are asked for by.
+        rotations: Rotations of tensors, by their names in the file.
+        factors: Factors of tensors, one or one for each part of a stack, by their names in the file.
     """
 
-    def __init__(self, header: GgufHeader, sources: Mapping[str, Source]) -> None:
+    def __init__(
+        self,
+        header: GgufHeader,
+        sources: Mapping[str, Source],
+        rotations: Mapping[str, Rotation] = MappingProxyType({}),
+        factors: Mapping[str, list[float]] = MappingProxyType({}),
+    ) -> None:
+        self._rotations, self._factors = rotations, factors
         self.path: Path = header.path
         self.size_bytes = header.size_bytes
         self._header = header
@@ -181,13 +193,22 @@ class GgufFile:
         return tuple(self._sources)
 
     def stored(self, name: str) -> StoredTensor:
-        """Return the place of a tensor, whatever its type."""
+        """Return the place of a tensor, whatever its type.
+
+        Raises:
+            WeightsNotFinite: Its factor is a NaN or an infinity.
+        """
         source = self._sources[name]
         info = self._header.tensors[source.name]
         each = info.size_bytes // max(1, source.parts)
         start = info.start + source.part * each
         found = StoredTensor(info.name, self.path, start, each, int(info.kind), self.shape(name))
-        return replace(found, heads=source.heads, offset=source.offset)
+        factors = self._factors.get(info.name)
+        factor = factors[source.part if len(factors) > 1 else 0] if factors else None
+        if factor is not None and not math.isfinite(factor):
+            raise not_finite(found)
+        rotation = self._rotations.get(info.name)
+        return replace(found, heads=source.heads, offset=source.offset, rotation=rotation, factor=factor)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor, whatever its type."""
@@ -245,15 +266,15 @@ def read_gguf(path: Path, head: bool = False) -> GgufModel:
     else:
         config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
         heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
-    files = tuple(
-        GgufFile(
-            header,
-            sources({name: tensor.shape for name, tensor in header.tensors.items()}, architecture, heads, kv_heads),
-        )
-        for header in headers
-    )
+    rotations = read_rotations(metadata, shapes)
+    kinds = {name: tensor.kind for header in headers for name, tensor in header.tensors.items()}
+    factors, beside = read_factors(kinds, lambda name: _floats(headers, name))
+    files = []
+    for header in headers:
+        own = {name: tensor.shape for name, tensor in header.tensors.items() if name not in beside}
+        files.append(GgufFile(header, sources(own, architecture, heads, kv_heads), rotations, factors))
     text_alone = any(name.startswith(TOWERS) for name in shapes)
-    return GgufModel(config, files, quantization(headers), text_alone)
+    return GgufModel(config, tuple(files), quantization(headers), text_alone)
 
 
 def _floats(headers: list[GgufHeader], name: str) -> list[float]:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from engine.errors import WeightsNotFinite
 from engine.gguf.types import GgmlType
+from engine.kernels.library import Rotation
 
 F32 = int(GgmlType.F32)
 F16 = int(GgmlType.F16)
@@ -115,6 +116,8 @@ class StoredTensor:
     transposed: bool = False  # True if the file has columns one after the other, and not rows
     encoding: Encoding | None = None  # parts that its rows are made from; None if the file has them as they are
     first_row: int = 0  # first of its rows there
+    rotation: Rotation | None = None  # rotation of what its rows multiply; None for none
+    factor: float | None = None  # number that multiplies every value
 
     @property
     def columns(self) -> int:

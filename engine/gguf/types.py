@@ -115,6 +115,9 @@ class GgmlType(IntEnum):
     Q8_KV_R8 = 398, 32, 32, 4
     Q8_K_R8 = 399, 256, 258
 
+    PQ2_0 = 142, 128, 34  # this and the next are of PrismML's llama.cpp
+    PTQ1_0 = 143, 128, 28
+
     @property
     def quantized(self) -> bool:
         """True if numbers share a scale."""

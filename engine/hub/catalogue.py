@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from engine.errors import ModelNotFound
+from engine.gguf.types import GgmlType
 from engine.hub.bundled import assets_folder
 from engine.sentences import together
 
@@ -48,6 +49,7 @@ class CatalogueModel:
     # Bytes of the quantized files that are fetched unless others are asked for; 0 if they are not known
     gguf_bytes: int = 0
     own_head: bool = False  # True if these files have a layer that drafts for it (MTP)
+    own_type: str = ""  # type of its only files, if they are quantized ones
 
     @property
     def context_length(self) -> int:
@@ -57,12 +59,14 @@ class CatalogueModel:
     @property
     def is_quantized(self) -> bool:
         """True if there are quantized files of it, which are fetched unless others are asked for."""
-        return self.gguf_repo != self.safetensors_repo
+        return self.gguf_repo != self.safetensors_repo or bool(self.own_type)
 
     @property
     def type(self) -> str:
         """Type of the weights that are fetched unless others are asked for."""
         mxfp4 = "quantization_config" in self.config
+        if self.own_type:
+            return self.own_type
         return "MXFP4" if mxfp4 else "Q4_K_M" if self.is_quantized else "BF16"
 
     def typical_bytes(self, quantized: bool = True) -> int:
@@ -80,6 +84,9 @@ class CatalogueModel:
             return int(others + self.expert_parameters * 17 / 32)
         narrow = self.config["hidden_size"] % 256
         bits = 16 if not quantized else _NARROW_BITS if narrow else _Q4_K_M_BITS
+        if quantized and self.own_type:
+            kind = GgmlType[self.own_type]
+            bits = 8 * kind.block_bytes / kind.elements
         return int(self.parameters * bits / 8)
 
 
@@ -110,6 +117,7 @@ def _model(own: Mapping[str, Any], family: Mapping[str, Any]) -> CatalogueModel:
         expert_parameters=own.get("expert_parameters", 0),
         gguf_bytes=own.get("bytes", 0),
         own_head=own.get("mtp", False),
+        own_type=own.get("type", ""),
     )
 
 

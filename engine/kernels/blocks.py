@@ -15,15 +15,17 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.kernels import codebooks, library
-from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed, round_up
+from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed, Rotation, round_up
 
 NAMES = {
     **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},
     **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "MXFP4": 39},
     **{"IQ2_XXS": 16, "IQ2_XS": 17, "IQ3_XXS": 18, "IQ1_S": 19, "IQ3_S": 21, "IQ2_S": 22, "IQ1_M": 29},
+    **{"TQ1_0": 34, "TQ2_0": 35, "NVFP4": 40, "Q1_0": 41, "Q2_0": 42},
+    **{"PQ2_0": 142, "PTQ1_0": 143},  # PrismML's
 }
 """The types by name."""
-QUANTIZABLE = tuple(name for name in NAMES if name != "MXFP4" and name[:3] not in ("IQ1", "IQ2", "IQ3"))
+QUANTIZABLE = tuple(name for name, type in NAMES.items() if type < 15 or name in ("IQ4_NL", "IQ4_XS", "BF16"))
 """Types that `quantize` writes."""
 
 _NOT_FINITE = 3  # TENON_NOT_FINITE
@@ -44,6 +46,7 @@ class _Form:
     scales: int = 0  # bytes of finer scales as arranged
     zero: int = 0  # number that is subtracted from an element
     table: tuple[int, ...] = ()  # values of an element's bits, in the place of numbers
+    trits: bool = False  # True if bytes hold digits to base three (csrc/tenon.h), which count as its scales here
 
     @property
     def unit_bytes(self) -> int:
@@ -68,7 +71,14 @@ _FORMS = {
     14: _Form(256, 210, ((4, 0, 64), (2, 128, 32)), (208,), 16, zero=32),
     20: _Form(32, 18, ((4, 2, 16),), table=_IQ4),
     23: _Form(256, 136, ((4, 8, 16),), (0,), 8, table=_IQ4),
+    34: _Form(256, 54, (), (52,), 52, zero=1, trits=True),
+    35: _Form(256, 66, ((2, 0, 32),), (64,), zero=1),
     39: _Form(32, 17, ((4, 1, 16),), (), 1, table=_MXFP4),
+    40: _Form(64, 36, ((4, 4, 8),), (), 4, table=_MXFP4),
+    41: _Form(128, 18, ((1, 2, 1),), table=(-1, 1)),
+    42: _Form(64, 18, ((2, 2, 1),), zero=1),
+    142: _Form(128, 34, ((2, 2, 1),), zero=1),
+    143: _Form(128, 28, (), (26,), 26, zero=1, trits=True),
     **{
         type: _Form(256, size, scales=size - 2)
         for type, size in {16: 66, 17: 74, 18: 98, 19: 50, 21: 110, 22: 82, 29: 56}.items()
@@ -218,6 +228,13 @@ def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
     return out
 
 
+def plain_rows(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
+    """Return what `unpack` does without the matrix's rotation, and times its factor."""
+    found = unpack(packed, start, stop)
+    found = found if packed.rotation is None else turned_back(packed.rotation, found)
+    return found if packed.factor is None else found * packed.factor
+
+
 def matmul(
     packed: Packed,
     x: Tensor,
@@ -252,7 +269,10 @@ def matmul(
         raise ValueError(f"the bias must be float32 ({rows},), not {bias.dtype} {tuple(bias.shape)}")
     functions = library.loaded()
     if functions is None:
-        return functional.linear(x, unpack(packed), bias)
+        x = x if packed.rotation is None else rotated(packed.rotation, x)
+        found = functional.linear(x, unpack(packed))
+        found = found if packed.factor is None else found * packed.factor
+        return found if bias is None else found + bias
     x = x.contiguous()
     bias = None if bias is None else bias.contiguous()
     matrix = library.Matrix.of(packed, bias, refined_above)
@@ -260,6 +280,32 @@ def matmul(
     if functions.tenon_matmul(matrix, x.data_ptr(), len(x), out.data_ptr(), threads or torch.get_num_threads()):
         raise MemoryError("no memory for the activations of a matrix product")
     return out
+
+
+def _mixed(rows: Tensor, width: int) -> Tensor:
+    """Return rows (n, k) float32 whose blocks of a width are multiplied with the Walsh-Hadamard matrix."""
+    found, functions = rows.clone(memory_format=torch.contiguous_format), library.loaded()
+    if functions is not None and rows.device.type == "cpu":
+        functions.tenon_hadamard(found.data_ptr(), found.numel(), width)
+        return found
+    apart = 1
+    while apart < width:
+        left, right = found.view(-1, 2, apart).unbind(1)
+        found = torch.stack((left + right, left - right), 1)
+        apart *= 2
+    return found.view(rows.shape)
+
+
+def rotated(rotation: Rotation, rows: Tensor) -> Tensor:
+    """Return the rows that a rotated matrix multiplies, (n, k) float32."""
+    moved = rows if rotation.order is None else rows[:, rotation.order.long()]
+    return _mixed(moved * rotation.signs, rotation.width)
+
+
+def turned_back(rotation: Rotation, rows: Tensor) -> Tensor:
+    """Return rows (n, k) float32 of a matrix of the same products without a rotation, from rows of the rotated one."""
+    found = _mixed(rows, rotation.width) * rotation.signs
+    return found if rotation.order is None else torch.empty_like(found).index_copy_(1, rotation.order.long(), found)
 
 
 def _shifts(bits: int, like: Tensor) -> Tensor:
@@ -282,8 +328,9 @@ def _bytes_of_scales(type: int, blocks: Tensor) -> Tensor:
             for part, bits in ((spread, 4), (high, 2))
         )
         return (low & 15 | (high & 3) << 4) - 32
-    at = {10: 0, 14: 192, 39: 0}.get(type, 0)
-    return blocks[..., at : at + _FORMS[type].scales]
+    at = 192 if type == 14 else 0
+    found = blocks[..., at : at + _FORMS[type].scales]
+    return torch.where(found == 0x7F, 0, found & 0x7F) if type == 40 else found
 
 
 def _arrange(packed: Packed, lines: Tensor) -> None:
@@ -310,9 +357,10 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         parts = codebooks.arranged(packed.type, blocks)
     else:
         halves = [blocks[..., at : at + 2] for at in form.halves]
+        fine, whole = _bytes_of_scales(packed.type, blocks), form.scales // 4 * 4
         parts = [
-            torch.cat(planes, -2).flatten(2, 3),
-            _bytes_of_scales(packed.type, blocks)[..., None],
+            torch.cat(planes, -2).flatten(2, 3) if planes else fine[..., :whole].reshape(*fine.shape[:-1], -1, 4),
+            fine[..., None] if planes else fine[..., None, whole:],
             torch.stack(halves, -2) if halves else blocks[..., :0, None],
         ]
     begin, data = 0, packed.data.view(panels, units, -1)
@@ -331,6 +379,8 @@ def _finite(type: int, lines: Tensor) -> bool:
     blocks = lines.view(len(lines), -1, form.size)
     if type == 39:  # a power of two, or 255 for a NaN
         return bool((blocks[..., 0] != 255).all())
+    if type == 40:
+        return bool((blocks[..., :4] & 0x7F != 0x7F).all())
     if type in codebooks.TYPES:
         halves = [codebooks.halves(type, blocks)]
     else:
@@ -368,7 +418,7 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     halves = parts[2].contiguous().view(torch.float16).float()
     coarse = halves.view(number, units, len(form.halves), PANEL_ROWS).permute(0, 3, 1, 2)
 
-    codes = torch.zeros((), dtype=torch.uint8, device=panels.device)
+    codes = _trits(form, parts[1]) if form.trits else torch.zeros((), dtype=torch.uint8, device=panels.device)
     begin = below = 0
     for bits, _, _ in form.fields:
         part = planes[..., begin : begin + bits, None, :] >> _shifts(bits, panels) & (1 << bits) - 1
@@ -381,10 +431,28 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     else:
         values = codes.float() - form.zero
 
-    scale, offset = _scales(packed.type, fine, coarse)
+    scale, offset = _scales(packed.type, fine[..., :0] if form.trits else fine, coarse)
     values = values.reshape(number, PANEL_ROWS, units, scale.shape[-1], -1) * scale[..., None]
     values = values if offset is None else values + offset[..., None]
     return values.view(number * PANEL_ROWS, packed.columns)[:count]
+
+
+def _trits(form: _Form, panels: Tensor) -> Tensor:
+    """Return elements (panels, rows, units, elements) from the planes that hold them as digits to base three."""
+    whole, last = form.scales // 4 * 4, form.elements // 64
+    counts = (form.elements // 8, form.elements // 16, last)
+    planes, rest = torch.split(panels, [whole * PANEL_ROWS, (form.scales - whole) * PANEL_ROWS], -1)
+    stored = (
+        planes.reshape(*planes.shape[:-1], -1, PANEL_ROWS, 4),
+        rest.reshape(*rest.shape[:-1], -1, PANEL_ROWS, max(1, form.scales - whole)),
+    )
+    lines = torch.cat([part.permute(0, 3, 1, 2, 4).flatten(3) for part in stored], -1)
+    found = []
+    for digits, count in zip(torch.split(lines, counts, -1), (5, 5, 4), strict=True):
+        for _ in range(count):
+            found.append((digits.int() * 3 >> 8).to(torch.uint8))
+            digits = digits * 3
+    return torch.cat(found, -1)
 
 
 def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -394,6 +462,8 @@ def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | N
         bits = torch.where(exponent < 2, 0x00200000 << exponent.clamp(max=1), exponent - 1 << 23)
         return bits.view(torch.float32), None
     d, minimum = coarse[..., :1], coarse[..., 1:]
+    if type == 40:  # four bits of exponent and three of mantissa, halved
+        return (fine.to(torch.int16) << 7).view(torch.float16).float() * 128, None
     if type in (3, 7):
         return d, minimum
     if type == 10:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from engine.kernels.build import library_name
@@ -30,6 +31,25 @@ class NotFinite(ValueError):
     """Error for a scale or a number of a matrix that is a NaN or an infinity."""
 
 
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """Rotation of the rows that a matrix multiplies: places are exchanged, given signs, and mixed in blocks.
+
+    Args:
+        signs: (k,) float32, ±1 / sqrt(width).
+        width: Places that are mixed, by the Walsh-Hadamard matrix in Sylvester's order; a power of two.
+        order: (k,) int32, place that each takes its number from; None for its own.
+    """
+
+    signs: Tensor
+    width: int
+    order: Tensor | None = None
+
+    def to(self, device: torch.device) -> Rotation:
+        """Return the same on a device."""
+        return Rotation(self.signs.to(device), self.width, None if self.order is None else self.order.to(device))
+
+
 @dataclass(frozen=True)
 class Packed:
     """Matrix in a packed format.
@@ -39,12 +59,16 @@ class Packed:
         rows: output size (n).
         columns: input size (k).
         type: Type of its blocks, by GGML's number (`engine.kernels.blocks`).
+        rotation: Rotation of the rows that it multiplies, or None.
+        factor: (1,) float32 that multiplies all results, or None.
     """
 
     data: Tensor
     rows: int
     columns: int
     type: int = -1
+    rotation: Rotation | None = None
+    factor: Tensor | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -67,13 +91,22 @@ class Matrix(ctypes.Structure):
         ("k", ctypes.c_int64),
         ("type", ctypes.c_int32),
         ("refined_above", ctypes.c_float),
+        ("signs", ctypes.c_void_p),
+        ("order", ctypes.c_void_p),
+        ("rotated", ctypes.c_int64),
+        ("factor", ctypes.c_void_p),
     )
 
     @classmethod
     def of(cls, packed: Packed, bias: Tensor | None, refined_above: float = math.inf) -> Matrix:
         """Point at a matrix and a bias (rows,) float32; for ``refined_above`` see `engine.kernels.blocks.matmul`."""
-        address = None if bias is None else bias.data_ptr()
-        return cls(packed.data.data_ptr(), address, packed.rows, packed.columns, packed.type, refined_above)
+        turned = packed.rotation
+        signs, order, width = (None, None, 0) if turned is None else (turned.signs, turned.order, turned.width)
+        bias, signs, order, factor = (
+            None if one is None else one.data_ptr() for one in (bias, signs, order, packed.factor)
+        )
+        places = (packed.data.data_ptr(), bias, packed.rows, packed.columns, packed.type, refined_above)
+        return cls(*places, signs, order, width, factor)
 
 
 @dataclass(frozen=True)
@@ -93,6 +126,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "set_spin": (None, _SIZE),
     "matmul": (_INT, ctypes.POINTER(Matrix), _POINTER, _SIZE, _POINTER, _INT),
     "arrange": (_INT, _INT, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _INT),
+    "hadamard": (None, _POINTER, _SIZE, _SIZE),
     "unpack": (_INT, _INT, _POINTER, _SIZE, _SIZE, _SIZE, _SIZE, _POINTER),
     "dequantize": (_INT, _INT, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER, _INT),
     "quantize": (_INT, _INT, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _INT),

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from engine.gguf.stored_tensor import F32, StoredTensor
 from engine.model.linear import LinearMap, Norm
-from engine.weights.checkpoint import read_values, values
+from engine.weights.checkpoint import plain_values, read_values, values
 from engine.weights.direct_reader import read_rows
 from engine.weights.watched_file import WatchedFile
 
@@ -62,7 +62,7 @@ class FileRows:
         """
         raw, places = self._memory(len(tokens))
         self._read(tokens.tolist(), places)
-        return values(self._stored.kind, raw, self._stored.columns)
+        return plain_values(self._stored, values(self._stored.kind, raw, self._stored.columns))
 
     def read_rows(self, tokens: Sequence[int], rows: Tensor) -> None:
         """Read a few rows into (n, h), by way of memory that is kept; raises the same errors as reading many."""
@@ -72,6 +72,8 @@ class FileRows:
         raw, places = self._few[count]
         self._read(tokens, places)
         read_values(self._stored.kind, raw, rows)
+        if self._stored.rotation is not None or self._stored.factor is not None:
+            rows.copy_(plain_values(self._stored, rows))
 
     def _memory(self, count: int) -> tuple[Tensor, list[memoryview]]:
         """Return memory for so many rows, and a view of each."""

@@ -112,11 +112,13 @@ class DequantizedLinear(_MatrixAndBias):
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, out); the sums are those of a dense matrix in the rows' type."""
         matrix, bias = self.matrix, self.bias
+        rows = rows if matrix.rotation is None else blocks.rotated(matrix.rotation, rows.float()).to(rows.dtype)
         step = max(1, _PIECE_WEIGHTS // matrix.columns // PANEL_ROWS) * PANEL_ROWS
         out = rows.new_empty(len(rows), matrix.rows)
         for start in range(0, matrix.rows, step):
             stop = min(start + step, matrix.rows)
-            piece = blocks.unpack(matrix, start, stop).to(rows.dtype)
+            piece = blocks.unpack(matrix, start, stop)
+            piece = (piece if matrix.factor is None else piece * matrix.factor).to(rows.dtype)
             out[:, start:stop] = functional.linear(rows, piece, None if bias is None else bias[start:stop])
         return out
 
@@ -155,7 +157,7 @@ def rows_of(linear: LinearMap, rows: Tensor) -> Tensor:
     for start in range(0, matrix.rows, step):
         here = ((rows >= start) & (rows < start + step)).nonzero().squeeze(1)
         if len(here):
-            found[here] = blocks.unpack(matrix, start, start + step)[rows[here] - start]
+            found[here] = blocks.plain_rows(matrix, start, start + step)[rows[here] - start]
     return found
 
 

@@ -197,9 +197,16 @@ def quantized(numbers: Tensor, kind: int) -> Tensor:
 
 def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
     """Return room for a matrix in a block type, in huge pages if there are any: small ones read a fifth slower."""
-    rows, columns = stored.rows, stored.columns
-    size_bytes = blocks.arranged_bytes(kind, rows, columns)
-    return Packed(PageMemory(size_bytes).tensor(0, size_bytes), rows, columns, kind)
+    size_bytes = blocks.arranged_bytes(kind, stored.rows, stored.columns)
+    return matrix_in(PageMemory(size_bytes).tensor(0, size_bytes), kind, stored)
+
+
+def matrix_in(data: Tensor, kind: int, stored: StoredTensor) -> Packed:
+    """Return a tensor's matrix of a block type in some memory; in its own type it keeps its rotation and its factor."""
+    if kind != stored.kind:
+        return Packed(data, stored.rows, stored.columns, kind)
+    factor = None if stored.factor is None else torch.tensor([stored.factor], dtype=torch.float32)
+    return Packed(data, stored.rows, stored.columns, kind, stored.rotation, factor)
 
 
 def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> Tensor:

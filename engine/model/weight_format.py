@@ -25,6 +25,8 @@ MEASURED_NAMES = (*FORMAT_NAMES, "iq2_s")
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
 # Beginnings of names of formats that are in 8 bits, or become so.
 _IN_8_BITS = ("Q8", "FP", "INT8", "NF4")
+#: Types that all matrices of PrismML's published files have.
+_PRISM = ("PQ2_0", "PTQ1_0")
 # Bits of a weight from which on a type costs as much as 8 bits, since reading it is the cost.
 _WIDE_BITS = 7
 
@@ -151,7 +153,8 @@ def stored_format(config: ModelConfig) -> WeightFormat:
         return weight_format("q8_0" if config.quantization else "bf16")
     if not config.types:
         widths = {slot.shape[1] for slot in layer_slots(config, config.layers - 1) if len(slot.shape) == 2}
-        if config.quantization != type_name(MXFP4) and not any(width % 256 for width in widths):
+        own = config.quantization in (type_name(MXFP4), *_PRISM)
+        if not own and not any(width % 256 for width in widths):
             return weight_format("q4_k_m")
         return stored_format(replace(config, types=published_types(config)))
     weights: Counter[int] = Counter()
@@ -167,7 +170,7 @@ def stored_format(config: ModelConfig) -> WeightFormat:
 
 
 def published_types(config: ModelConfig) -> TensorTypes:
-    """Return the types of a published file's tensors by name: those of gpt-oss, or of llama.cpp's Q4_K_M.
+    """Return the types of a published file's tensors by name: those of gpt-oss, of PrismML's, or of llama.cpp's Q4_K_M.
 
     gpt-oss has experts in 4 bits and the rest in 16. In rows that blocks of 256 do not fill, Q4_K_M takes blocks of 32:
     Q5_0 for Q4_K, and Q8_0 for Q6_K.
@@ -177,5 +180,7 @@ def published_types(config: ModelConfig) -> TensorTypes:
     if config.quantization == type_name(MXFP4):
         experts = {slot.name for slot in matrices if slot.of_expert}
         return TensorTypes({name: MXFP4 if name in experts else BF16 for name in expected_tensors(config)})
+    if config.quantization in _PRISM:
+        return TensorTypes({slot.name: blocks.NAMES[config.quantization] for slot in matrices})
     types = {(False, True): Q4_K, (True, True): Q6_K, (False, False): Q5_0, (True, False): Q8_0}
     return TensorTypes({slot.name: types[slot.sensitive, slot.shape[1] % 256 == 0] for slot in matrices})

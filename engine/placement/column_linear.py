@@ -11,7 +11,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.kernels.library import PANEL_ROWS, Packed
+from engine.kernels.library import PANEL_ROWS
 from engine.model.attention import StepMask, attend, attend_part, merged
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache
@@ -110,7 +110,7 @@ def _columns(part: LinearMap, start: int, stop: int) -> LinearMap:
         return Linear(part.weight[start:stop], bias)
     matrix = part.matrix
     data = matrix.data.view(panels(matrix.rows), -1)[start // PANEL_ROWS : panels(stop)].flatten()
-    return PackedLinear(Packed(data, stop - start, matrix.columns, matrix.type), bias, part.refined_above)
+    return PackedLinear(replace(matrix, data=data, rows=stop - start), bias, part.refined_above)
 
 
 def _own(linear: LinearMap) -> LinearMap:

@@ -82,7 +82,11 @@ def device_part(part: Any, tensors: Iterator[Tensor]) -> Any:
     bias = None if part.bias is None else next(tensors)
     if isinstance(part, Linear):
         return Linear(first, bias)
-    return DequantizedLinear(replace(part.matrix, data=first), bias)
+    matrix = part.matrix
+    turned, factor = matrix.rotation, matrix.factor
+    turned = None if turned is None else turned.to(first.device)
+    factor = None if factor is None else factor.to(first.device)
+    return DequantizedLinear(replace(matrix, data=first, rotation=turned, factor=factor), bias)
 
 
 def half_type(device: torch.device) -> torch.dtype:

@@ -16,7 +16,7 @@ from engine.kernels.library import Packed
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights, OnWait
 from engine.model.loader import layer_weights
-from engine.model.packed_loader import TensorSource, arrange_piece, packed_layer
+from engine.model.packed_loader import TensorSource, arrange_piece, matrix_in, packed_layer
 from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import WeightFormat
 from engine.weights.checkpoint import piece_values
@@ -94,6 +94,7 @@ class MatrixRoom:
         memory: PageMemory,
         weight_format: WeightFormat,
         refused: Collection[str],
+        source: TensorSource,
         start: int = 0,
     ) -> MatrixRoom:
         """Hand out memory from a byte on; matrices that the format cannot hold (``refused``) are in 16 bits."""
@@ -103,7 +104,7 @@ class MatrixRoom:
             for slot in matrices:
                 size = _bytes_of(slot, weight_format, refused)
                 kind = BF16 if slot.name in refused else weight_format.kind_of(slot)
-                packed[slot.name] = Packed(memory.tensor(start, size), slot.shape[0], slot.shape[1], kind)
+                packed[slot.name] = matrix_in(memory.tensor(start, size), kind, source.stored(slot.name))
                 start = _aligned(start + size)
             return cls(packed, fields)
         dtype = weight_format.dense
@@ -153,6 +154,7 @@ class LayerRoom:
         self._format = weight_format
         self._vectors = vectors
         self._refused = refused
+        self._source = source
         self._slots = [layer_slots(config, index) for index in range(config.layers)]
         self.places = [DiskPlace.of(source, matrices_of(slots), weight_format) for slots in self._slots]
         self.size_bytes = max(MatrixRoom.bytes_of(matrices_of(slots), weight_format, refused) for slots in self._slots)
@@ -176,7 +178,7 @@ class LayerRoom:
 
     def _dress(self, index: int) -> tuple[MatrixRoom, LayerWeights]:
         slots = self._slots[index]
-        room = MatrixRoom.of(matrices_of(slots), self._memory, self._format, self._refused)
+        room = MatrixRoom.of(matrices_of(slots), self._memory, self._format, self._refused, self._source)
         if self._format.packed:
             return room, packed_layer(self._config, slots, {**self._vectors, **room.packed})
         vectors: dict[str, list[Slot]] = {}

@@ -400,7 +400,7 @@ def _plain(layer: LayerWeights, dtype: torch.dtype) -> LayerWeights:
         if isinstance(part, JoinedLinear):
             return joined([dense(one) for one in part.parts])
         if isinstance(part, PackedLinear):
-            return Linear(blocks.unpack(part.matrix, 0, part.matrix.rows).to(dtype), part.bias)
+            return Linear(blocks.plain_rows(part.matrix).to(dtype), part.bias)
         return part
 
     return replace(layer, **{name: dense(part) for name, part in vars(layer).items() if name != "experts"})

@@ -110,7 +110,7 @@ class ExpertRoom:
     ) -> None:
         assert config.mixture is not None, "a model with experts"
         count = config.mixture.experts
-        self._format, self._refused, self._check = weight_format, refused, check
+        self._source, self._format, self._refused, self._check = source, weight_format, refused, check
         self._slots = {
             layer: _by_expert(matrices_of(layer_slots(config, layer)), count)
             for layer, has in enumerate(config.mixture.layers)
@@ -246,7 +246,7 @@ class ExpertRoom:
             _point(linear, [room.packed[slot.name] for slot in own if room.packed], room.fields, own[0].field)
 
     def _room(self, slots: Sequence[Slot], places: Places, start: int = 0) -> MatrixRoom:
-        return MatrixRoom.of(slots, places.memory, self._format, self._refused, start)
+        return MatrixRoom.of(slots, places.memory, self._format, self._refused, self._source, start)
 
 
 def _point(linear: LinearMap, packed: Sequence[Packed], fields: Mapping[str, Tensor], field: str) -> None:

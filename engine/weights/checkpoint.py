@@ -94,6 +94,13 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
         return torch.from_numpy(gguf.dequantize(raw.numpy(), gguf.GGMLQuantizationType(kind))).view(-1, columns)
 
 
+def plain_values(stored: StoredTensor, found: Tensor) -> Tensor:
+    """Return rows (n, columns) of a matrix without the rotation and the factor that it is stored with."""
+    if stored.rotation is not None:
+        found = blocks.turned_back(stored.rotation, found.float())
+    return found if stored.factor is None else found.float() * stored.factor
+
+
 def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
     """Read values into (rows, columns) float32, without extra memory if kernels know the type; see `values`."""
     if kind in PLAIN or kind not in KERNEL_TYPES or not rows.is_contiguous():
@@ -283,7 +290,7 @@ class Checkpoint:
 def piece_values(piece: Piece) -> Tensor:
     """Return a tensor's rows in Hugging Face's order: (rows, columns) float32, or plain numbers as they are."""
     stored = piece.stored
-    found = values(stored.kind, piece.raw, stored.columns)
+    found = plain_values(stored, values(stored.kind, piece.raw, stored.columns))
     # A vector is one row, and its numbers were interleaved.
     order = stored.row_map(piece.count if len(stored.shape) > 1 else stored.columns)
     if order is not None:

@@ -44,7 +44,7 @@ RANKS = {
     "engine.weights": -1,
     "engine.text": -1,
     "engine.documents": -2,
-    "engine.kernels": -2,
+    "engine.kernels": -2.5,
     "engine.gguf": -2,
     "engine.families": -3,
     "engine.messages": -3,

@@ -15,7 +15,9 @@ _HALVES = {
     **dict.fromkeys(("Q4_0", "Q5_0", "Q8_0", "IQ4_NL", "IQ4_XS"), (0,)),
     **dict.fromkeys(("IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ1_S", "IQ1_M"), (0,)),
     **dict.fromkeys(("Q4_1", "Q5_1", "Q4_K", "Q5_K"), (0, 2)),
-    **{"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "MXFP4": ()},
+    **dict.fromkeys(("Q1_0", "Q2_0", "PQ2_0"), (0,)),
+    **{"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "MXFP4": (), "NVFP4": ()},
+    **{"TQ1_0": (52,), "TQ2_0": (64,), "PTQ1_0": (26,)},
 }
 
 
@@ -42,6 +44,8 @@ def raw_matrix(name: str, rows: int, columns: int, seed: int = 0, scale: float =
         put_half(name, raw, at, halves.to(torch.float16).view(torch.uint8))
     if name == "MXFP4":
         raw[..., 0] = raw[..., 0] % 6 + 118
+    if name == "NVFP4":
+        raw[..., :4] = raw[..., :4] % 40
     return raw.flatten(1)
 
 

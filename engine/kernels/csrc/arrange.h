@@ -112,6 +112,43 @@ INLINE void spread_scales(const uint8_t *const *block, int at, const int rows, u
     }
 }
 
+/* `count` words whose bytes hold four elements that follow each other: byte f's pair i becomes byte i's pair f. */
+INLINE void turn_pairs(const uint8_t *const *block, int at, int count, const int rows, uint8_t *restrict out)
+{
+    for (int row = 0; row < rows; row++)
+        for (int i = 0; i < count; i++) {
+            uint32_t word, moved;
+            memcpy(&word, block[row] + at + 4 * i, 4);
+            moved = (word ^ word >> 6) & 0x00cc00ccu;
+            word ^= moved ^ moved << 6;
+            moved = (word ^ word >> 12) & 0x0000f0f0u;
+            word ^= moved ^ moved << 12;
+            memcpy(out + 4 * (i * rows + row), &word, 4);
+        }
+}
+
+/* 16 bytes of which 8 hold 8 elements in their low nibbles and the next 8 in their high ones: NVFP4's. */
+INLINE void join_eighths(const uint8_t *const *block, int at, const int rows, uint8_t *restrict out)
+{
+    const uint32_t mask = 0x0f0f0f0fu;
+    uint32_t word[4 * PANEL_ROWS];
+    take_words(block, at, 4, rows, (uint8_t *)word);
+    for (int i = 0; i < 2 * rows; i++) {
+        const uint32_t first = word[i], second = word[2 * rows + i];
+        const uint32_t low = (first & mask) | (second & mask) << 4, high = (first >> 4 & mask) | (second & ~mask);
+        memcpy(out + 4 * i, &low, 4);
+        memcpy(out + 4 * (2 * rows + i), &high, 4);
+    }
+}
+
+/* Scales of which 0x7f is a NaN, computed with as zero, and the highest bit says nothing. */
+INLINE void take_e4m3(const uint8_t *const *block, int count, const int rows, uint8_t *restrict out)
+{
+    take_bytes(block, 0, count, rows, out);
+    for (int i = 0; i < count * rows; i++)
+        out[i] = out[i] == 0x7f ? 0 : out[i] & 0x7f;
+}
+
 INLINE void spread_q3_scales(const uint8_t *const *block, int at, const int rows, uint8_t *restrict out)
 {
     for (int row = 0; row < rows; row++) {
@@ -266,6 +303,34 @@ INLINE void arrange_unit(const int32_t type, const int rows, const uint8_t *cons
     case TENON_MXFP4:
         take_words(block, 1, 4, rows, out);
         take_bytes(block, 0, 1, rows, scales);
+        break;
+    case TENON_NVFP4:
+        for (int group = 0; group < 2; group++)
+            join_eighths(block, 4 + 16 * group, rows, out + group * stride);
+        take_e4m3(block, 4, rows, scales);
+        break;
+    case TENON_Q1_0:
+        for (int group = 0; group < 4; group++)
+            spread_bits(block, 2 + 4 * group, rows, out + group * stride);
+        take_halves(block, 0, rows, scales);
+        break;
+    case TENON_Q2_0: case TENON_PQ2_0:
+        turn_pairs(block, 2, BLOCK_FORMS[type].elements / 16, rows, out);
+        take_halves(block, 0, rows, scales);
+        break;
+    case TENON_TQ2_0:
+        for (int half = 0; half < 2; half++)
+            split_two_bits(block, 32 * half, rows, out + 4 * half * stride, stride);
+        take_halves(block, 64, rows, scales);
+        break;
+    case TENON_TQ1_0:
+        take_words(block, 0, 13, rows, out);
+        take_halves(block, 52, rows, out + 13 * plane);
+        break;
+    case TENON_PTQ1_0:
+        take_words(block, 0, 6, rows, out);
+        take_halves(block, 24, rows, out + 6 * plane);
+        take_halves(block, 26, rows, out + 6 * plane + 2 * rows);
         break;
     case TENON_IQ4_XS:
         for (int group = 0; group < 8; group++)

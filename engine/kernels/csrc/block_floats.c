@@ -10,7 +10,7 @@ enum { SUBBLOCKS = 16 };
 INLINE void group_values(const int32_t type, const int rows, const uint8_t *planes, int8_t *restrict value)
 {
     const struct block_form *form = &BLOCK_FORMS[type];
-    const int low_bits = form->nibble_planes ? 4 : 2;
+    const int low_bits = form->nibble_planes ? 4 : form->two_bit_planes;
     uint8_t byte[32] = {0}, code[32];
     UNROLL
     for (int i = 0; i < planes_of(type) / 4; i++)
@@ -31,13 +31,35 @@ INLINE void group_values(const int32_t type, const int rows, const uint8_t *plan
     for (int k = 0; k < 32; k++)
         switch (type) {
         case TENON_IQ4_NL: case TENON_IQ4_XS: value[k] = IQ4_VALUES[code[k]]; break;
-        case TENON_MXFP4: value[k] = MXFP4_VALUES[code[k]]; break;
+        case TENON_MXFP4: case TENON_NVFP4: value[k] = MXFP4_VALUES[code[k]]; break;
+        case TENON_Q1_0: value[k] = (int8_t)(2 * code[k] - 1); break;
+        case TENON_Q2_0: case TENON_PQ2_0: case TENON_TQ2_0: value[k] = (int8_t)(code[k] - 1); break;
         case TENON_Q3_K: value[k] = (int8_t)(code[k] - 4); break;
         case TENON_Q4_0: value[k] = (int8_t)(code[k] - 8); break;
         case TENON_Q5_0: value[k] = (int8_t)(code[k] - 16); break;
         case TENON_Q6_K: value[k] = (int8_t)(code[k] - 32); break;
         default: value[k] = (int8_t)code[k];
         }
+}
+
+/* The same for a whole unit of trits. */
+INLINE void trit_values(const int32_t type, const int rows, const uint8_t *unit, int row, int8_t *restrict value)
+{
+    const int elements = BLOCK_FORMS[type].elements, last = elements / 64;
+    for (int part = 0, words = elements / 32; part < 2; part++, words /= 2) {
+        for (int i = 0; i < 4 * words; i++) {
+            uint8_t digits = unit[i / 4 * 4 * rows + 4 * row + i % 4];
+            for (int t = 0; t < 5; t++, digits = (uint8_t)(3 * digits))
+                value[4 * words * t + i] = (int8_t)((3 * digits >> 8) - 1);
+        }
+        unit += words * 4 * rows;
+        value += words * 20;
+    }
+    for (int i = 0; i < last; i++) {
+        uint8_t digits = unit[last * row + i];
+        for (int t = 0; t < 4; t++, digits = (uint8_t)(3 * digits))
+            value[last * t + i] = (int8_t)((3 * digits >> 8) - 1);
+    }
 }
 
 /* The same of a codebook type's row; `planes` are the panel's. */
@@ -80,10 +102,12 @@ INLINE float bfloat16_at(const uint8_t *halves, int64_t row)
 INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scales, int row, float *scale,
                         float *offset)
 {
-    const int count = BLOCK_FORMS[type].elements / 16;
-    /* Bytes of scales before the halves. */
-    const int tail = BLOCK_FORMS[type].unit_bytes - count / 2 * planes_of(type) - 2 * BLOCK_FORMS[type].halves;
-    const float d = type == TENON_MXFP4 ? mxfp4_scale(scales[row]) : half_at(scales + tail * rows, row);
+    const struct block_form *form = &BLOCK_FORMS[type];
+    const int count = form->elements / 16;
+    const int tail = form->unit_bytes - count / 2 * planes_of(type) - 2 * form->halves;      /* bytes before the halves */
+    const float d = type == TENON_MXFP4   ? mxfp4_scale(scales[row])
+                    : type == TENON_NVFP4 ? 0
+                                          : half_at(scales + tail * rows, row);
     for (int i = 0; i < count; i++) {
         const uint8_t fine = scales[i * rows + row], pair = scales[i / 2 * rows + row];
         scale[i] = d;
@@ -111,6 +135,9 @@ INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scale
         case TENON_IQ4_XS:
             scale[i] = d * (float)(int8_t)pair;
             break;
+        case TENON_NVFP4:
+            scale[i] = half_float(e4m3_half(fine)) * E4M3_FACTOR;
+            break;
         }
     }
 }
@@ -120,12 +147,15 @@ INLINE void unpack_unit(const int32_t type, const int rows, const uint8_t *unit,
 {
     const int groups = BLOCK_FORMS[type].elements / 32, stride = planes_of(type) * rows;
     float scale[SUBBLOCKS], offset[SUBBLOCKS];
-    int8_t value[32];
+    int8_t values[16 * SUBBLOCKS];
     unit_scales(type, rows, unit + groups * stride, row, scale, offset);
+    if (HAS_TRITS(type))
+        trit_values(type, rows, unit, row, values);
     for (int group = 0; group < groups; group++) {
+        int8_t *value = values + 32 * group;
         if (CODEBOOKS[type].width)
             point_values(type, rows, unit + group * stride, row, value);
-        else
+        else if (!HAS_TRITS(type))
             group_values(type, rows, unit + group * stride + 4 * row, value);
         for (int k = 0; k < 32; k++)
             out[32 * group + k] = scale[2 * group + k / 16] * (float)value[k] + offset[2 * group + k / 16];

@@ -228,10 +228,10 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
 BLOCK_CLASSES
 #undef BLOCK_CLASS
 
-/* Adds the products of a codebook type's group by one token: levels are multiplied as they are looked up, by activations
- * with their signs. */
-INLINE void point_group(const int type, const uint8_t *planes, const struct spread_scales *scales, int g, struct group_x x,
-                        fvec value[][BLOCK_COLUMNS])
+/* Adds the products of a codebook type's group by one token: levels are multiplied as they are looked up, by both terms of
+ * the activations, with their signs. */
+INLINE void point_group(const int type, const uint8_t *planes, const struct spread_scales *scales, int g,
+                        const struct group_x x[], fvec value[][BLOCK_COLUMNS], const int terms)
 {
     const struct block_type t = BLOCK_TYPES[type];
     const struct codebook c = CODEBOOKS[type];
@@ -239,8 +239,7 @@ INLINE void point_group(const int type, const uint8_t *planes, const struct spre
     const int run = paired && c.largest > 15 ? 2 : steps, started = !c.signs && !SPREAD_SIGNED(t.bits);
     uint16_t index[8][PANEL_ROWS];
     uint32_t signs[PANEL_ROWS];
-    ivec sum[MOST_VECTORS], part[MOST_VECTORS];
-    fvec found[MOST_VECTORS];
+    ivec sum[2][2][MOST_VECTORS], part[2][MOST_VECTORS];      /* by terms, and sub-blocks where their sums are apart */
     spread_indexes(type, planes, index);
     if (c.signs)
         spread_signs(type, planes, signs);
@@ -248,11 +247,12 @@ INLINE void point_group(const int type, const uint8_t *planes, const struct spre
     for (int l = 0; l < GROUP / c.width; l++) {
         if (!c.signs && (l == 0 || type == TENON_IQ1_M))
             spread_shifts(type, planes, l, signs);
-        ivec plus[2], minus[2];
+        ivec plus[2][2], minus[2][2];
         UNROLL
-        for (int i = 0; i < c.width / 4; i++) {
-            plus[i] = broadcast4(x.x + c.width * l + 4 * i);
-            minus[i] = subtract_bytes(broadcast_byte(0), plus[i]);
+        for (int at = 0; at < terms * c.width / 4; at++) {
+            const int term = at % terms, i = at / terms;
+            plus[term][i] = broadcast4(x[term].x + c.width * l + 4 * i);
+            minus[term][i] = subtract_bytes(broadcast_byte(0), plus[term][i]);
         }
         UNROLL
         for (int v = 0; v < MOST_VECTORS; v++) {
@@ -261,31 +261,43 @@ INLINE void point_group(const int type, const uint8_t *planes, const struct spre
             ivec level[2];
             point_levels(type, planes, index[0], l, LANES * v, level);
             UNROLL
-            for (int i = 0; i < c.width / 4; i++) {
-                const int step = l * c.width / 4 + i, sub = step / steps, first = step % run == 0, begins = step % steps == 0;
-                const float *scale = scales->scale[subs * g + sub] + LANES * v;
-                const ivec signed_x = c.signs ? chosen(shift_left(sign, 7 - step), minus[i], plus[i]) : plus[i];
-                const ivec start = !first ? part[v] : started && begins ? broadcast4(x.offset + sub) : broadcast_int(0);
-                part[v] = run_begin(start, c.signs ? level[i] : add_bytes(level[i], sign), signed_x,
-                                    !first || (started && begins), 5);
+            for (int at = 0; at < terms * c.width / 4; at++) {
+                const int term = at % terms, i = at / terms, step = l * c.width / 4 + i, sub = step / steps;
+                const int first = step % run == 0, begins = started && step % steps == 0;
+                const ivec bit = shift_left(sign, 7 - step), w = c.signs ? level[i] : add_bytes(level[i], sign);
+                const ivec signed_x = c.signs ? chosen(bit, minus[term][i], plus[term][i]) : plus[term][i];
+                const ivec start = !first ? part[term][v] : begins ? broadcast4(x[term].offset + sub) : broadcast_int(0);
+                part[term][v] = run_begin(start, w, signed_x, !first || begins, 5);
                 if (step % run < run - 1)
                     continue;
-                const ivec ended = paired ? run_end(part[v], scale, whole) : part[v];
-                sum[v] = (paired && whole ? step < run : step % steps < run) ? ended : add_runs(sum[v], ended);
-                if (step % steps < steps - 1)
-                    continue;
-                const fvec product = to_float(sum[v]), by = load_floats(scale);
-                if (!whole)
-                    value[v][0] = fused(product, multiply_floats(by, broadcast_float(*x.scale)), value[v][0]);
-                else if (!paired)
-                    found[v] = sub ? fused(product, by, found[v]) : multiply_floats(product, by);
+                const ivec ended = paired ? run_end(part[term][v], scales->scale[subs * g + sub] + LANES * v, whole)
+                                          : part[term][v];
+                ivec *total = &sum[term][paired && whole ? 0 : sub][v];
+                *total = (paired && whole ? step < run : step % steps < run) ? ended : add_runs(*total, ended);
             }
         }
     }
     UNROLL
-    for (int v = 0; v < MOST_VECTORS && whole; v++)
-        value[v][0] = fused(paired ? to_float(sum[v]) : found[v], broadcast_float(*x.scale), value[v][0]);
+    for (int term = 0; term < terms; term++) {
+        const fvec x_scale = broadcast_float(*x[term].scale);
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++) {
+            fvec found = to_float(sum[term][0][v]);
+            UNROLL
+            for (int sub = 0; sub < subs && !(paired && whole); sub++) {
+                const fvec product = to_float(sum[term][sub][v]), by = load_floats(scales->scale[subs * g + sub] + LANES * v);
+                if (whole)
+                    found = sub ? fused(product, by, found) : multiply_floats(product, by);
+                else
+                    value[v][0] = fused(product, multiply_floats(by, x_scale), value[v][0]);
+            }
+            if (whole)
+                value[v][0] = fused(found, x_scale, value[v][0]);
+        }
+    }
 }
+
+#include "block_direct.h"
 
 /* A panel by a few tokens, where memory takes longer than arithmetic: weights are multiplied as they are spread, and every
  * line is asked for far ahead (the processor's own prefetchers fall behind: without it products read at 0.74 to 0.82 of the
@@ -308,21 +320,28 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
         int64_t place = place_of(job, tile, first);
+        if (IS_DIRECT(type)) {
+            direct_chunk(type, job, from, place, groups, value, columns);
+            continue;
+        }
         spread_scales(type, from, groups, &scales);
         if (t.mins)
             add_mins(&scales, subs * groups, 0, group_at(job, place, 0, subs, t.bits).offset, whole ? total : value,
                      MOST_VECTORS, columns);
         for (int g = 0; g < groups; g++, place += columns) {
             uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
-            const uint8_t *planes = from + g * group_stride(type);
+            const uint8_t *planes = from + group_place(type, g);
             const uint8_t *ahead = from + VECTOR_AHEAD + g * (chunk_bytes / CHUNK_GROUPS);  /* a chunk's scales too */
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
             const int terms = 1 + has_rest(job, place, columns);
             if (CODEBOOKS[type].width && columns == 1 && DIRECT_POINTS) {
-                for (int i = 0; i < terms; i++)
-                    point_group(type, planes, &scales, g, group_at(job, place, i * job->rest, subs, t.bits), value);
+                const struct group_x x[] = {group_at(job, place, 0, subs, t.bits), group_at(job, place, job->rest, subs, t.bits)};
+                if (terms == 2)
+                    point_group(type, planes, &scales, g, x, value, 2);
+                else
+                    point_group(type, planes, &scales, g, x, value, 1);
                 continue;
             }
             if (are_spread(type))

@@ -32,6 +32,8 @@ INLINE uint16_t arrange_blocks(const int32_t type, const uint8_t **block, int64_
         for (int row = 0; row < PANEL_ROWS; row++) {
             if (type == TENON_MXFP4)    /* a power of two, or 255 for a NaN */
                 wrong |= block[row][0] == 255;
+            for (int i = 0; type == TENON_NVFP4 && i < 4; i++)
+                wrong |= (block[row][i] & 0x7f) == 0x7f;
             block[row] += block[row] == no_block ? 0 : form->bytes;
         }
     }

@@ -9,14 +9,15 @@
 
 /* A call for each type of quantized blocks. */
 #define EACH_QUANTIZED_TYPE(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(IQ4_NL) X(MXFP4) \
-    X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS) EACH_CODEBOOK_TYPE(X)
+    X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS) EACH_CODEBOOK_TYPE(X) \
+    X(TQ1_0) X(TQ2_0) X(NVFP4) X(Q1_0) X(Q2_0) X(PQ2_0) X(PTQ1_0)
 #define EACH_CODEBOOK_TYPE(X) X(IQ2_XXS) X(IQ2_XS) X(IQ2_S) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) X(IQ1_M)
 
 enum { MOST_UNIT_BYTES = 276, MOST_BLOCK_BYTES = 210 };
 
 struct block_form {
     int16_t elements, bytes;                /* of a block as GGUF stores it; 0: no such type */
-    int8_t byte_planes, nibble_planes, two_bit_planes, bit_planes;      /* of each group of 32 elements */
+    int8_t byte_planes, nibble_planes, two_bit_planes, bit_planes;      /* of each group of 32 elements; 0, all: of trits */
     int16_t unit_bytes;                     /* of a block, per row, as arranged */
     int8_t halves;                          /* its scale and its minimum, which come last in a unit */
     int8_t point_bytes;                     /* of a codebook type's group, per row, in the planes' place */
@@ -39,6 +40,13 @@ static const struct block_form BLOCK_FORMS[TENON_TYPES] = {
     [TENON_Q5_K] = {256, 176, 0, 4, 0, 1, 180, 2},
     [TENON_Q6_K] = {256, 210, 0, 4, 2, 0, 210, 1},
     [TENON_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138, 1},
+    [TENON_TQ1_0] = {256, 54, 0, 0, 0, 0, 54, 1},
+    [TENON_TQ2_0] = {256, 66, 0, 0, 2, 0, 66, 1},
+    [TENON_NVFP4] = {64, 36, 0, 4, 0, 0, 36, 0},
+    [TENON_Q1_0] = {128, 18, 0, 0, 0, 1, 18, 1},
+    [TENON_Q2_0] = {64, 18, 0, 0, 2, 0, 18, 1},
+    [TENON_PQ2_0] = {128, 34, 0, 0, 2, 0, 34, 1},
+    [TENON_PTQ1_0] = {128, 28, 0, 0, 0, 0, 28, 1},
     [TENON_IQ2_XXS] = {256, 66, 0, 0, 0, 0, 66, 1, 8},
     [TENON_IQ2_XS] = {256, 74, 0, 0, 0, 0, 74, 1, 8},
     [TENON_IQ2_S] = {256, 82, 0, 0, 0, 0, 82, 1, 9},
@@ -62,7 +70,10 @@ static inline int64_t block_panel_bytes(int32_t type, int64_t k)
     return padded / BLOCK_FORMS[type].elements * BLOCK_FORMS[type].unit_bytes * PANEL_ROWS;
 }
 
-/* IQ4_NL's and IQ4_XS's values, and MXFP4's doubled. */
+/* Whether five elements share a byte, as digits to base three. */
+#define HAS_TRITS(type) ((type) == TENON_TQ1_0 || (type) == TENON_PTQ1_0)
+
+/* IQ4_NL's and IQ4_XS's values, and MXFP4's and NVFP4's doubled. */
 static const int8_t IQ4_VALUES[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 static const int8_t MXFP4_VALUES[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
@@ -73,6 +84,15 @@ static inline float half_float(uint16_t half)
     const uint32_t bits = magnitude < 0x0400u ? small : magnitude < 0x7c00u ? shifted : shifted + (112u << 23);
     return bits_float(bits | (uint32_t)(half & 0x8000u) << 16);
 }
+
+/* A number of four bits of exponent and three of mantissa, arranged: its NaN is zero, its sign is left out. Half of it is
+ * 128 times the number of half precision with the same bits, NVFP4's scale, whose values are doubled. */
+static inline uint16_t e4m3_half(uint8_t scale)
+{
+    return (uint16_t)(scale << 7);
+}
+
+enum { E4M3_FACTOR = 128 };
 
 /* Half of 2^(exponent - 127): MXFP4's scale, whose values are doubled. */
 static inline float mxfp4_scale(uint8_t exponent)

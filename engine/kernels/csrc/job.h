@@ -20,7 +20,7 @@ enum {
  * `zero` less than its unsigned form. */
 struct block_type {
     int32_t type;               /* GGML's number */
-    int32_t unit;               /* inner elements of a unit of the arranged layout: GROUP or LARGE_UNIT */
+    int32_t unit;               /* inner elements of a unit of the arranged layout: GROUP to LARGE_UNIT */
     int32_t unit_bytes;         /* of a panel's unit */
     int32_t sub;                /* GROUP or GROUP / 2 */
     int32_t mins;               /* whether there is a min */
@@ -45,6 +45,7 @@ struct job {
     float refined_above;        /* see tenon.h; INFINITY: there is no rest */
     uint8_t *refined;           /* by tiles like x_scale: whether there is a rest that is not zeros */
     const float *bias;          /* (n) or NULL */
+    float factor;               /* of all outputs */
     float *out;                 /* (m, n), rows out_stride apart */
     int64_t out_stride;
     int64_t m, n;

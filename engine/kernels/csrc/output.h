@@ -17,7 +17,7 @@ OUTLINE void store_partial(const struct job *job, int64_t row, int64_t token, fv
     float lanes[LANES];
     store_floats(lanes, value);
     for (int64_t i = 0; i < LANES && row + i < job->n; i++)
-        job->out[token * job->out_stride + row + i] = lanes[i] + (job->bias ? job->bias[row + i] : 0.0f);
+        job->out[token * job->out_stride + row + i] = lanes[i] * job->factor + (job->bias ? job->bias[row + i] : 0.0f);
 }
 
 OUTLINE void store_rows(const struct job *job, int64_t row, int64_t token, fvec value)
@@ -26,6 +26,7 @@ OUTLINE void store_rows(const struct job *job, int64_t row, int64_t token, fvec 
         store_partial(job, row, token, value);
         return;
     }
+    value = multiply_floats(value, broadcast_float(job->factor));
     if (job->bias)
         value = add_floats(value, load_floats(job->bias + row));
     store_floats(job->out + token * job->out_stride + row, value);

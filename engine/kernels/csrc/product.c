@@ -5,6 +5,7 @@
 #include "block_types.h"
 #include "dispatch.h"
 #include "quantize.h"
+#include "rows.h"
 
 static int64_t round_up(int64_t value, int64_t multiple)
 {
@@ -15,7 +16,8 @@ struct product product_of(const struct tenon_matrix *a, int64_t m)
 {
     const struct instruction_set *set = dispatch_set(a->type, m);
     struct product p = {.job = {.weights = a->packed, .bias = a->bias, .m = m, .n = a->n, .inner = a->k,
-                                .refined_above = INFINITY}};
+                                .refined_above = INFINITY, .factor = a->factor ? *a->factor : 1.0f},
+                        .matrix = a};
     struct job *job = &p.job;
     if (a->type == TENON_BF16 || a->type == TENON_F16) {
         p.multiplier = a->type == TENON_BF16 ? set->bf16 : set->f16;
@@ -42,6 +44,8 @@ int product_shares_form(const struct product *a, const struct product *b)
 {
     const struct block_type *s = a->job.type, *t = b->job.type;
     return a->multiplier == b->multiplier && a->job.k == b->job.k && a->job.refined_above == b->job.refined_above
+           && a->matrix->rotated == b->matrix->rotated && a->matrix->signs == b->matrix->signs
+           && a->matrix->order == b->matrix->order
            && (s == t || (s && t && s->sub == t->sub && s->mins == t->mins && s->zero == t->zero));
 }
 
@@ -69,11 +73,15 @@ static int is_refined(const struct product *p)
     return p->job.refined_above < INFINITY;
 }
 
+/* Of the activations in the kernel's form. */
+static int64_t form_bytes(const struct product *p)
+{
+    return is_refined(p) ? 2 * term_bytes(p) + round_up(scales(p), 64) : term_bytes(p);
+}
+
 int64_t product_scratch_bytes(const struct product *p)
 {
-    if (!is_refined(p))
-        return term_bytes(p);
-    return 2 * term_bytes(p) + round_up(scales(p), 64);
+    return form_bytes(p) + (p->matrix->rotated ? float_bytes(p->job.m * p->job.inner) : 0);
 }
 
 void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_stride)
@@ -87,11 +95,25 @@ void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_s
         p->job.rest = term_bytes(p);
         p->job.refined = scratch + 2 * p->job.rest;
     }
+    p->turned = (float *)(void *)(scratch + form_bytes(p));
 }
 
 void product_prepare(const struct product *p, const float *x, int64_t token)
 {
+    const struct tenon_matrix *a = p->matrix;
+    if (a->rotated) {
+        float *turned = p->turned + token * a->k;
+        for (int64_t i = 0; i < a->k; i++)
+            turned[i] = x[a->order ? a->order[i] : i] * a->signs[i];
+        dispatch_highest()->rows->hadamard(turned, a->k, a->rotated);
+        x = turned;
+    }
     p->multiplier->prepare(&p->job, x, token);
+}
+
+void tenon_hadamard(float *x, int64_t k, int64_t width)
+{
+    dispatch_highest()->rows->hadamard(x, k, width);
 }
 
 void product_multiply(const struct product *p, int64_t item)

@@ -15,6 +15,8 @@ struct row_operations {
     /* x = x * cosine + (x with its halves exchanged) * sine, times factor; the channels behind `rotated` only times
      * factor */
     void (*rotate)(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor);
+    /* Each `width` of n elements, a power of two, by the Walsh-Hadamard matrix. */
+    void (*hadamard)(float *x, int64_t n, int64_t width);
     /* gate = activation(gate) * up, without `up` for TENON_RELU2 */
     void (*gate)(float *gate, const float *up, int64_t n, int32_t activation);
     /* out = silu(bias + sum of x[i] * taps[i]), taps (count, n) */

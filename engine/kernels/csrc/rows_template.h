@@ -51,6 +51,26 @@ static void rotate(float *x, const float *cosine, const float *sine, int64_t rot
         x[i] *= factor;
 }
 
+/* Sums and differences of elements further and further apart, in the same order in all widths of vectors. */
+static void hadamard(float *x, int64_t n, int64_t width)
+{
+    for (int64_t first = 0; first < n; first += width)
+        for (int64_t apart = 1; apart < width; apart *= 2)
+            for (float *a = x + first; a < x + first + width; a += 2 * apart) {
+                float *b = a + apart;
+                for (int64_t i = 0; i < apart && apart < LANES; i++) {
+                    const float sum = a[i] + b[i], difference = a[i] - b[i];
+                    a[i] = sum;
+                    b[i] = difference;
+                }
+                for (int64_t i = 0; i < apart && apart >= LANES; i += LANES) {
+                    const fvec left = load(a + i), right = load(b + i);
+                    store(a + i, left + right);
+                    store(b + i, left - right);
+                }
+            }
+}
+
 static void gate_silu(float *gate, const float *up, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -162,6 +182,7 @@ const struct row_operations ROW_OPERATIONS = {
     .add = add,
     .add_scaled = add_scaled,
     .rotate = rotate,
+    .hadamard = hadamard,
     .gate = gate,
     .convolve = convolve,
     .dot = dot,

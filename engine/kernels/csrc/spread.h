@@ -120,6 +120,108 @@ INLINE void spread_table(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], con
         }
 }
 
+/* Bits, doubled. */
+INLINE void spread_bit_plane(const uint8_t *plane, uint8_t bytes[][STEP_BYTES], const int bits, const int zero)
+{
+    UNROLL
+    for (int v = 0; v < PLANE_VECTORS; v++) {
+        const ivec eight = load_bytes(plane + VECTOR_BYTES * v);
+        UNROLL
+        for (int s = 0; s < GROUP_STEPS; s++)
+            store_bytes(bytes[s] + VECTOR_BYTES * v, centred(moved_bits(eight, 1 - s, 2), bits, zero));
+    }
+}
+
+/* Bytes whose lower and upper halves are in the upper bytes of 16-bit lanes. */
+INLINE ivec join_high_bytes(ivec lower, ivec upper)
+{
+    return or_bytes(shift_right(lower, 8), and_bytes(upper, broadcast_int((int32_t)0xff00ff00)));
+}
+
+/* The trits of a unit: planes of STEP_BYTES, of which the last is smaller in a unit of 128 (tenon.h). */
+#define TRIT_PLANES(unit) ((unit) / GROUP * 3 / 2 + 1)
+
+INLINE int trits_of(const int unit, const int plane)
+{
+    return plane < TRIT_PLANES(unit) - 1 ? 5 : unit == LARGE_UNIT ? 4 : 2;
+}
+
+/* The step, of the unit's, that a plane's trit belongs to. */
+INLINE int trit_place(const int unit, const int plane, const int trit)
+{
+    const int words = unit / GROUP, further = plane - words;
+    return plane < words ? words * trit + plane
+           : further < words / 2 ? 5 * words + words / 2 * trit + further
+           : unit / 4 - (unit == LARGE_UNIT ? 4 : 2) + trit;
+}
+
+/* Two trits by their number below nine. */
+struct trit_tables { ivec first, second; };
+
+INLINE struct trit_tables trit_tables(const int bits, const int zero)
+{
+    int8_t first[16] = {0}, second[16] = {0};
+    const int less = SPREAD_SIGNED(bits) ? zero : 0;
+    UNROLL
+    for (int i = 0; i < 9; i++) {
+        first[i] = (int8_t)(i / 3 - less);
+        second[i] = (int8_t)(i % 3 - less);
+    }
+    return (struct trit_tables){repeat16(first), repeat16(second)};
+}
+
+/* Times `base`, bytes give a digit above 8 bits, and below them what the next digits come from. A lane of 16 bits holds one
+ * such product: the even bytes', or the odd ones'. */
+struct digits { ivec even, odd; };
+
+INLINE ivec next_digits(struct digits *rest, const int base)
+{
+    const ivec by = broadcast_int(base * 0x00010001);
+    rest->even = multiply_low_bytes(rest->even, by);
+    rest->odd = multiply_low_bytes(rest->odd, by);
+    return or_bytes(shift_right(rest->even, 8), and_bytes(rest->odd, broadcast_int((int32_t)0xff00ff00)));
+}
+
+/* A plane's trits as steps of LANES rows. */
+INLINE void next_trits(const int type, const uint8_t *unit, const int plane, int v, const struct trit_tables tables, ivec trits[5])
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const int count = trits_of(t.unit, plane);
+    const uint8_t *at = unit + plane * STEP_BYTES;
+    const ivec bytes = count == 2 ? load_pairs(at + VECTOR_BYTES / 2 * v) : load_bytes(at + VECTOR_BYTES * v);
+    struct digits rest = {bytes, shift_right(bytes, 8)};
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+        const ivec two = next_digits(&rest, 9), first = lookup(tables.first, two), second = lookup(tables.second, two);
+        if (count == 2) {       /* a step's first two elements are of both bytes, and so are the others */
+            trits[i] = exclusive_or(second, and_bytes(exclusive_or(first, second), broadcast_int(0xffff)));
+        } else {
+            trits[2 * i] = first;
+            trits[2 * i + 1] = second;
+        }
+    }
+    if (count == 5)
+        trits[4] = centred(next_digits(&rest, 3), t.bits, t.zero);
+}
+
+/* A unit's trits; its groups' bytes lie `stride` steps apart. */
+INLINE void spread_trits(const int type, const uint8_t *unit, uint8_t (*bytes)[STEP_BYTES], const int stride)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const struct trit_tables tables = trit_tables(t.bits, t.zero);
+    for (int v = 0; v < PLANE_VECTORS; v++)
+        UNROLL
+        for (int plane = 0; plane < TRIT_PLANES(t.unit); plane++) {
+            ivec trits[5];
+            next_trits(type, unit, plane, v, tables, trits);
+            UNROLL
+            for (int i = 0; i < trits_of(t.unit, plane); i++) {
+                const int step = trit_place(t.unit, plane, i);
+                store_bytes(bytes[step / GROUP_STEPS * stride + step % GROUP_STEPS] + VECTOR_BYTES * v, trits[i]);
+            }
+        }
+}
+
 INLINE void spread_bytes(const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
 {
     const ivec flip = broadcast_byte(SPREAD_SIGNED(8) ? 0 : 128);
@@ -135,6 +237,19 @@ INLINE void spread_halves(const uint8_t *from, float *out)
     UNROLL
     for (int row = 0; row < PANEL_ROWS; row += LANES)
         store_floats(out + row, load_half(from + 2 * row));
+}
+
+/* NVFP4's: four to two groups. */
+INLINE void spread_e4m3(const uint8_t *from, float out[][PANEL_ROWS])
+{
+    for (int sub = 0; sub < 2; sub++) {
+        uint16_t halves[PANEL_ROWS];
+        for (int row = 0; row < PANEL_ROWS; row++)
+            halves[row] = e4m3_half(from[PANEL_ROWS * sub + row]);
+        UNROLL
+        for (int row = 0; row < PANEL_ROWS; row += LANES)
+            store_floats(out[sub] + row, multiply_floats(load_half(halves + row), broadcast_float(E4M3_FACTOR)));
+    }
 }
 
 /* Exponents of two, halved, for MXFP4's table holds doubled values. */
@@ -179,10 +294,12 @@ INLINE int64_t planes_bytes(const int type)
            + form.point_bytes * PANEL_ROWS;
 }
 
-/* From a group's planes to the next one's. */
-INLINE int64_t group_stride(const int type)
+/* The planes of a chunk's group, or of its unit's first one. */
+INLINE int64_t group_place(const int type, const int g)
 {
-    return BLOCK_TYPES[type].unit == GROUP ? BLOCK_TYPES[type].unit_bytes : planes_bytes(type);
+    const struct block_type t = BLOCK_TYPES[type];
+    const int per = t.unit / GROUP;
+    return g / per * t.unit_bytes + g % per * planes_bytes(type);
 }
 
 /* Those of a codebook type. */
@@ -225,15 +342,18 @@ OUTLINE void point_scales(int32_t type, const uint8_t *from, struct spread_scale
 INLINE void spread_scales(const int type, const uint8_t *from, int groups, struct spread_scales *out)
 {
     const struct block_type t = BLOCK_TYPES[type];
-    if (t.unit == GROUP) {
-        from += planes_bytes(type);
-        for (int g = 0; g < groups; g++, from += t.unit_bytes) {
+    if (t.unit < LARGE_UNIT || HAS_TRITS(type) || type == TENON_TQ2_0) {     /* scales of a unit, or of its sub-blocks */
+        const int per = t.unit / GROUP, bytes = type == TENON_MXFP4 ? 1 : type == TENON_NVFP4 ? 4 : t.mins ? 4 : 2;
+        for (int g = 0; g < groups; g++) {
+            const uint8_t *scales = from + (g / per + 1) * t.unit_bytes - bytes * PANEL_ROWS;
             if (type == TENON_MXFP4)
-                spread_exponents(from, out->scale[g]);
+                spread_exponents(scales, out->scale[g]);
+            else if (type == TENON_NVFP4)
+                spread_e4m3(scales + g % per * 2 * PANEL_ROWS, out->scale + 2 * g);
             else
-                spread_halves(from, out->scale[g]);
+                spread_halves(scales, out->scale[g]);
             if (t.mins)
-                spread_halves(from + 2 * PANEL_ROWS, out->min[g]);
+                spread_halves(scales + 2 * PANEL_ROWS, out->min[g]);
         }
         return;
     }
@@ -375,20 +495,25 @@ INLINE void spread_group(const int type, const uint8_t *planes, uint8_t bytes[][
         spread_bytes(planes, bytes);
     else if (type == TENON_IQ4_NL || type == TENON_IQ4_XS)
         spread_table(planes, bytes, IQ4_VALUES, t.bits, t.zero);
-    else if (type == TENON_MXFP4)
+    else if (type == TENON_MXFP4 || type == TENON_NVFP4)
         spread_table(planes, bytes, MXFP4_VALUES, t.bits, t.zero);
     else if (form.nibble_planes)
         spread_nibbles(planes, bytes, form.two_bit_planes + form.bit_planes, t.zero);
-    else
+    else if (form.two_bit_planes)
         spread_pairs(planes, bytes, form.bit_planes, t.zero);
+    else
+        spread_bit_plane(planes, bytes, t.bits, t.zero);
 }
 
 INLINE void spread_chunk_of(const int type, const uint8_t *from, int groups, struct spread *out)
 {
+    const int per = BLOCK_TYPES[type].unit / GROUP;
     for (int g = 0; g < groups; g++) {
-        const uint8_t *planes = from + g * group_stride(type);
+        const uint8_t *planes = from + group_place(type, g);
         const int wide = SPREAD_WIDE(BLOCK_TYPES[type].bits), as_is = wide && are_spread(type);
-        if (!as_is)
+        if (HAS_TRITS(type) && g % per == 0)
+            spread_trits(type, planes, out->bytes[g], SPREAD_STEPS);
+        else if (!HAS_TRITS(type) && !as_is)
             spread_group(type, planes, out->bytes[g]);
         if (wide)
             widen_steps(as_is ? (const uint8_t(*)[STEP_BYTES])planes : out->bytes[g], out->bytes[g]);

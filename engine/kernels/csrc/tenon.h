@@ -1,8 +1,8 @@
 /* The library's whole interface: plain C, little-endian machines, no dependency but libc, libm and threads.
  *
  * Weights are GGUF's block types, arranged: no value changes. Rows (output channels) stand in panels of 32, padded with
- * zero bytes. A panel is a sequence of units of 32 inner elements (K types and IQ4_XS: of 256). A unit is, for each of
- * its groups of 32 inner elements, planes of 128 bytes [32 rows][4 bytes], and then scales, so that a matrix-vector
+ * zero bytes. A panel is a sequence of units of a block's inner elements. A unit is, for each of its groups of 32 inner
+ * elements, planes of 128 bytes [32 rows][4 bytes], and then scales, so that a matrix-vector
  * product reads one contiguous stream, and every dot-product instruction finds the operand it wants. Step s of a group
  * is its inner elements 4s..4s+3.
  *
@@ -10,11 +10,18 @@
  *   two-bit planes (2)    plane p, byte i: bits 2f and 2f+1 are inner element 4(4p+f)+i
  *   bit plane (1)         byte i: bit s is inner element 4s+i
  *   byte planes (8)       plane p, byte i: inner element 4p+i
+ *   trit planes           of a whole unit of E elements, five to a byte: planes 0 to E/32-1, of which plane p's trit t of
+ *                         byte i is inner element tE/8+4p+i; E/64 planes for what follows, plane p's 5E/8+tE/16+4p+i; and
+ *                         [32 rows][E/64 bytes] for the last, four to a byte: byte i's 15E/16+tE/64+i. Trit t of a byte q
+ *                         is 3 (3^t q mod 256) / 256, rounded down
  *
  *   Q8_0          byte planes; half d[32]
  *   Q4_0, IQ4_NL  nibble planes; half d[32]                  Q4_1   nibble planes; half d[32], half m[32]
  *   Q5_0          nibble, bit plane; half d[32]              Q5_1   nibble, bit plane; half d[32], half m[32]
  *   MXFP4         nibble planes; uint8 exponent[32]
+ *   NVFP4         nibble planes; uint8 scale[4][32], of four bits of exponent and three of mantissa
+ *   Q1_0          bit plane; half d[32]                      Q2_0, PQ2_0, TQ2_0   two-bit planes; half d[32]
+ *   TQ1_0, PTQ1_0 trit planes; half d[32]
  *   Q4_K          nibble planes; uint8 scale[8][32], uint8 min[8][32], half d[32], half dmin[32]
  *   Q5_K          nibble, bit plane; scales as Q4_K
  *   Q6_K          nibble, two-bit planes; int8 scale[16][32], half d[32]
@@ -63,9 +70,12 @@ enum { TENON_VERSION = 23, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FIN
 enum {
     TENON_F16 = 1, TENON_Q4_0 = 2, TENON_Q4_1 = 3, TENON_Q5_0 = 6, TENON_Q5_1 = 7, TENON_Q8_0 = 8, TENON_Q2_K = 10,
     TENON_Q3_K = 11, TENON_Q4_K = 12, TENON_Q5_K = 13, TENON_Q6_K = 14, TENON_IQ4_NL = 20, TENON_IQ4_XS = 23,
-    TENON_BF16 = 30, TENON_MXFP4 = 39,
+    TENON_BF16 = 30, TENON_TQ1_0 = 34, TENON_TQ2_0 = 35, TENON_MXFP4 = 39, TENON_NVFP4 = 40, TENON_Q1_0 = 41,
+    TENON_Q2_0 = 42,
     TENON_IQ2_XXS = 16, TENON_IQ2_XS = 17, TENON_IQ3_XXS = 18, TENON_IQ1_S = 19, TENON_IQ3_S = 21, TENON_IQ2_S = 22,
-    TENON_IQ1_M = 29, TENON_TYPES = 48
+    TENON_IQ1_M = 29,
+    TENON_PQ2_0 = 142, TENON_PTQ1_0 = 143,      /* PrismML's */
+    TENON_TYPES = 144
 };
 
 /* Changes whenever a packed layout or a signature does. */
@@ -93,7 +103,16 @@ struct tenon_matrix {
     int32_t type;
     float refined_above;        /* of blocks: a group's activations are sums of two 8-bit numbers where its largest is
                                  * above so many times the mean of the groups' largest; 0: all, INFINITY: none */
+    /* The input is rotated before it is multiplied, place i of it being signs[i] times the input's order[i] (or i), and
+     * then each `rotated` places, a power of two, by the Walsh-Hadamard matrix. 0: it is not. */
+    const float *signs;         /* (k), with the matrix's norm multiplied in */
+    const int32_t *order;       /* (k) or NULL */
+    int64_t rotated;
+    const float *factor;        /* multiplies all outputs before the bias is added; or NULL */
 };
+
+/* Rotates a row in place: each `width` places, a power of two, by the Walsh-Hadamard matrix, whose entries are 1 and -1. */
+TENON_API void tenon_hadamard(float *x, int64_t k, int64_t width);
 
 /* out (m, n) = x (m, k) times the matrix's transpose, plus the bias. */
 TENON_API int32_t tenon_matmul(const struct tenon_matrix *matrix, const float *x, int64_t m, float *out,

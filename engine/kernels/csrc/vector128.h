@@ -33,6 +33,16 @@ INLINE ivec add_bytes(ivec a, ivec b) { return of_bytes(vaddq_u8(as_bytes(a), as
 INLINE ivec shift_left(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)by))); }
 INLINE ivec shift_right(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)-by))); }
 INLINE ivec lookup(ivec table, ivec at) { return of_bytes(vqtbl1q_u8(as_bytes(table), as_bytes(at))); }
+INLINE ivec multiply_low_bytes(ivec v, ivec by)
+{
+    const uint16x8_t low = vandq_u16(vreinterpretq_u16_s32(v), vdupq_n_u16(255));
+    return vreinterpretq_s32_u16(vmulq_u16(low, vreinterpretq_u16_s32(by)));
+}
+INLINE ivec load_pairs(const uint8_t *p)
+{
+    const uint16x4_t pairs = vreinterpret_u16_u8(vld1_u8(p));
+    return vreinterpretq_s32_u16(vcombine_u16(vzip1_u16(pairs, pairs), vzip2_u16(pairs, pairs)));
+}
 INLINE ivec even_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vshlq_n_s16(vreinterpretq_s16_s32(v), 8), 8)); }
 INLINE ivec odd_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vreinterpretq_s16_s32(v), 8)); }
 INLINE ivec even_bfloat16(ivec v) { return vshlq_n_s32(v, 16); }

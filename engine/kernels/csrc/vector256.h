@@ -16,6 +16,12 @@ typedef __m256 fvec;
 #include "vector_x86.h"
 
 INLINE ivec repeat16(const void *p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128(p)); }
+/* 16 bits of each row, twice. */
+INLINE ivec load_pairs(const uint8_t *p)
+{
+    const ivec pairs = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p));
+    return _mm256_or_si256(pairs, _mm256_slli_epi32(pairs, 16));
+}
 INLINE fvec as_float(ivec v) { return _mm256_castsi256_ps(v); }
 INLINE fvec load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
 INLINE fvec load_unsigned(const uint8_t *p) { return to_float(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)p))); }

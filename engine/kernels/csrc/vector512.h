@@ -16,6 +16,12 @@ typedef __m512 fvec;
 #include "vector_x86.h"
 
 INLINE ivec repeat16(const void *p) { return _mm512_broadcast_i32x4(_mm_loadu_si128(p)); }
+/* 16 bits of each row, twice. */
+INLINE ivec load_pairs(const uint8_t *p)
+{
+    const ivec pairs = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p));
+    return _mm512_or_si512(pairs, _mm512_slli_epi32(pairs, 16));
+}
 INLINE fvec as_float(ivec v) { return _mm512_castsi512_ps(v); }
 INLINE fvec load_half(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
 INLINE fvec load_unsigned(const uint8_t *p) { return to_float(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)p))); }

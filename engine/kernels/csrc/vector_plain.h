@@ -43,6 +43,14 @@ INLINE ivec lookup(ivec table, ivec at)
     return out;
 }
 
+/* The lower bytes of 16-bit lanes times the lanes of `by`, which are below 128. */
+INLINE ivec multiply_low_bytes(ivec v, ivec by) { return (ivec)(((pairs)v & 255) * (pairs)by); }
+/* 16 bits of each row, twice. */
+INLINE ivec load_pairs(const uint8_t *p)
+{
+    return (ivec){p[0], p[1], p[0], p[1], p[2], p[3], p[2], p[3], p[4], p[5], p[4], p[5], p[6], p[7], p[6], p[7]};
+}
+
 /* `a` where a byte's highest bit is set, else b. */
 INLINE ivec chosen(ivec bits, ivec a, ivec b)
 {

@@ -45,6 +45,10 @@ static const struct form forms[] = {
     {"IQ2_S", TENON_IQ2_S, 256, 82, {0, -1}},   {"IQ3_XXS", TENON_IQ3_XXS, 256, 98, {0, -1}},
     {"IQ3_S", TENON_IQ3_S, 256, 110, {0, -1}},  {"IQ1_S", TENON_IQ1_S, 256, 50, {0, -1}},
     {"IQ1_M", TENON_IQ1_M, 256, 56, {54, -1}},  /* the upper four bits of its number */
+    {"TQ1_0", TENON_TQ1_0, 256, 54, {52, -1}},  {"TQ2_0", TENON_TQ2_0, 256, 66, {64, -1}},
+    {"NVFP4", TENON_NVFP4, 64, 36, {-1, -1}},   {"Q1_0", TENON_Q1_0, 128, 18, {0, -1}},
+    {"Q2_0", TENON_Q2_0, 64, 18, {0, -1}},      {"PQ2_0", TENON_PQ2_0, 128, 34, {0, -1}},
+    {"PTQ1_0", TENON_PTQ1_0, 128, 28, {26, -1}},
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -67,6 +71,8 @@ static struct matrix make(const struct form *form, int64_t n, int64_t k)
             at[form->halves[i] + 1] = (uint8_t)((at[form->halves[i] + 1] & 0x8f) | 0x10);
         if (form->type == TENON_MXFP4)
             at[0] = 118 + at[0] % 4;
+        for (int i = 0; form->type == TENON_NVFP4 && i < 4; i++)
+            at[i] %= 32;
         if (form->type == TENON_BF16)
             at[1] = (uint8_t)(0x3b | (at[1] & 0x80));
     }
@@ -84,7 +90,7 @@ static const float SOME_GROUPS = 1.0f;
 static int32_t multiply(const struct matrix *a, const float *x, int64_t m, const float *bias, float *out,
                         int32_t threads)
 {
-    const struct tenon_matrix matrix = {a->packed, bias, a->n, a->k, a->type, SOME_GROUPS};
+    const struct tenon_matrix matrix = {a->packed, bias, a->n, a->k, a->type, SOME_GROUPS, .factor = NULL};
     return tenon_matmul(&matrix, x, m, out, threads);
 }
 

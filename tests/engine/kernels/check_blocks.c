@@ -43,8 +43,10 @@ static int arranged(int32_t type, int64_t row_bytes)
     failures += tenon_unpack(type, panels, ROWS, COLUMNS, 0, ROWS, unpacked) != 0;
     failures += tenon_dequantize(type, raw, COLUMNS, rows, ROWS, plain, 2) != 0;
     for (int i = 0; i < ROWS; i++)
-        for (int64_t k = 0; k < COLUMNS; k++)   /* MXFP4's scale is a NaN at 255; any other may give an infinity */
-            finite &= type == TENON_MXFP4 ? raw[rows[i] * row_bytes + k / 32 * 17] != 255 : isfinite(plain[i * COLUMNS + k]) != 0;
+        for (int64_t k = 0; k < COLUMNS; k++)   /* scales of 8 bits may be a NaN; any other may give an infinity */
+            finite &= type == TENON_MXFP4   ? raw[rows[i] * row_bytes + k / 32 * 17] != 255
+                      : type == TENON_NVFP4 ? (raw[rows[i] * row_bytes + k / 64 * 36 + k % 64 / 16] & 0x7f) != 0x7f
+                                            : isfinite(plain[i * COLUMNS + k]) != 0;
     failures += told != (finite ? 0 : TENON_NOT_FINITE);
     for (int i = 0; i < ROWS; i++)
         failures += differ(unpacked + i * COLUMNS, plain + i * COLUMNS);

@@ -45,8 +45,33 @@ def wild(type: int, rows: int, columns: int, seed: int = 0) -> Tensor:
     return raw
 
 
+#: Elements and bytes of blocks that the package gguf does not dequantize, and the places of their scales.
+_OTHERS = {"Q1_0": (128, 18, 0), "Q2_0": (64, 18, 0), "PQ2_0": (128, 34, 0), "PTQ1_0": (128, 28, 26)}
+
+
+def by_definition(name: str, raw: Tensor) -> Tensor:
+    """Rows of one of these types, as llama.cpp and PrismML's define them."""
+    _, size, at = _OTHERS[name]
+    stored = raw.numpy().reshape(-1, size)
+    scale = stored[:, at : at + 2].copy().view(np.float16).astype(np.float32)
+    if name == "PTQ1_0":
+        parts = [
+            ((part * 3**digit & 255) * 3 >> 8)
+            for part, count in zip(np.split(stored[:, :26].astype(int), [16, 24], 1), (5, 5, 4), strict=True)
+            for digit in range(count)
+        ]
+        codes = np.concatenate(parts, 1)
+    else:
+        bits = 1 if name == "Q1_0" else 2
+        codes = stored[:, 2:, None] >> np.arange(0, 8, bits, dtype=np.uint8) & (1 << bits) - 1
+        codes = codes.reshape(len(stored), -1).astype(int) * (2 if bits == 1 else 1)
+    return torch.from_numpy((scale * (codes - 1).astype(np.float32)).reshape(len(raw), -1))
+
+
 def expected(type: int, raw: Tensor) -> Tensor:
     with np.errstate(all="ignore"):
+        if blocks.name_of(type) in _OTHERS:
+            return by_definition(blocks.name_of(type), raw)
         return torch.from_numpy(gguf_dequantize(raw.numpy(), GGMLQuantizationType(type)))
 
 
@@ -59,8 +84,26 @@ def same_bits(left: Tensor, right: Tensor) -> bool:
 
 @pytest.mark.parametrize("type", TYPES)
 def test_sizes_are_those_of_gguf(type: int) -> None:
+    name = blocks.name_of(type)
+    if name in _OTHERS:
+        assert blocks.block_of(type) == _OTHERS[name][:2]
+        return
     assert blocks.block_of(type) == GGML_QUANT_SIZES[GGMLQuantizationType(type)]
-    assert blocks.name_of(type) == GGMLQuantizationType(type).name
+    assert name == GGMLQuantizationType(type).name
+
+
+@pytest.mark.parametrize("type", [type for type in TYPES if type > 33])
+def test_ternary_types_take_their_own_size(type: int) -> None:
+    assert blocks.arranged_bytes(type, 96, 1024) == 96 * blocks.row_bytes(type, 1024)
+
+
+@needs_library
+@settings(max_examples=examples(30))
+@given(data=st.binary(min_size=4 * 54, max_size=4 * 54), name=st.sampled_from(["TQ1_0", "TQ2_0", "NVFP4", *_OTHERS]))
+def test_wild_blocks_equal_their_definition(data: bytes, name: str) -> None:
+    elements, size = blocks.block_of(blocks.NAMES[name])
+    raw = torch.frombuffer(bytearray(data), dtype=torch.uint8)[: len(data) // size * size].view(-1, size)
+    assert same_bits(blocks.dequantize(blocks.NAMES[name], raw.flatten(), elements), expected(blocks.NAMES[name], raw))
 
 
 @needs_library
@@ -81,7 +124,7 @@ def test_the_library_and_python_agree_on_sizes(type: int, columns: int) -> None:
 def test_rows_equal_those_of_gguf(type: int, way: str) -> None:
     raw = wild(type, 48, 768)
     exact = expected(type, raw)
-    assert exact.isnan().any() or type == blocks.NAMES["MXFP4"]
+    assert exact.isnan().any() or blocks.name_of(type) in ("MXFP4", "NVFP4")
     assert same_bits(blocks.dequantize(type, raw, 768), exact)
     assert blocks.dequantize(type, raw[:0], 768).shape == (0, 768)
     with pytest.raises(ValueError, match="bytes are not rows"):
@@ -160,7 +203,7 @@ def test_a_scale_that_is_no_number_is_found(type: int, value: float, way: str) -
     blocks.arrange(type, raw, rows, columns)
     elements, size = blocks.block_of(type)
     bad = torch.tensor([value], dtype=torch.bfloat16 if blocks.name_of(type) == "BF16" else torch.float16)
-    places = {39: ()}.get(type, blocks._FORMS[type].halves)
+    places = {39: (), 40: ()}.get(type, blocks._FORMS[type].halves)
     for row, block, at in itertools.product((0, 31, 36), (0, columns // elements - 1), places or (0,)):
         damaged = raw.clone()
         start = block * size + at

@@ -106,6 +106,8 @@ def test_the_largest_sums_do_not_overflow(name: str, instruction_set: str, byte:
     plane_bytes = {8: 1024, 4: 512, 5: 640, 6: 768, 3: 384, 2: 256}[
         {"Q8_0": 8, "Q5_0": 5, "Q5_1": 5, "Q5_K": 5, "Q6_K": 6, "Q3_K": 3, "Q2_K": 2}.get(name, 4)
     ] * (elements // 32)
+    if blocks._FORMS[packed.type].halves == () or name.endswith(("Q1_0", "Q2_0")):
+        plane_bytes = unit - {"NVFP4": 4, "MXFP4": 1}.get(name, 2) * PANEL_ROWS
     if packed.type in codebooks.TYPES:  # finer scales are among the signs; only the float stays
         plane_bytes = unit - 2 * PANEL_ROWS
     filled.view(-1, unit)[:, :plane_bytes] = same.view(-1, unit)[:, :plane_bytes]

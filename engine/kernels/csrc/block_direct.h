@@ -1,0 +1,128 @@
+/* Weights of one or two bits, and trits, by a few tokens: multiplied in the registers in which they are taken out of their
+ * planes, for to store them would take as long as to multiply them. Sums are those of block_tile.h, which includes this. */
+
+#define IS_DIRECT(type)                                                                                                \
+    (HAS_TRITS(type) || (type) == TENON_TQ2_0 || (type) == TENON_Q2_0 || (type) == TENON_PQ2_0 || (type) == TENON_Q1_0)
+
+/* A step's weights of VECTOR_BYTES of planes. */
+INLINE ivec direct_weights(const int type, const uint8_t *planes, const int step)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const int two = BLOCK_FORMS[type].two_bit_planes;
+    const ivec plane = load_bytes(planes + (two ? step / 4 * STEP_BYTES : 0));
+    return centred(two ? moved_bits(plane, -2 * (step % 4), 3) : moved_bits(plane, 1 - step, 2), t.bits, t.zero);
+}
+
+/* Adds a group's sum times the scales. */
+INLINE fvec direct_scaled(ivec run, float x_scale, fvec scale, fvec value)
+{
+    return fused(to_float(run_end(run, NULL, 0)), multiply_floats(scale, broadcast_float(x_scale)), value);
+}
+
+/* A run's sum with the products of a step of its group. */
+INLINE ivec direct_step(ivec run, ivec weights, struct group_x x, const int step, const int c, const int columns,
+                        const int bits)
+{
+    const int started = !SPREAD_SIGNED(bits);
+    const ivec start = step ? run : started ? broadcast4(x.offset + c) : broadcast_int(0);
+    return run_begin(start, weights, broadcast4(x.x + 4 * (step * columns + c)), step || started, bits);
+}
+
+INLINE void direct_group(const int type, struct group_x x, const uint8_t *planes, const uint8_t *halves,
+                         fvec value[][BLOCK_COLUMNS], const int columns)
+{
+    ivec run[MOST_VECTORS][BLOCK_COLUMNS];
+    READ_AGAIN();
+    UNROLL
+    for (int s = 0; s < GROUP_STEPS; s++)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            UNROLL
+            for (int v = 0; v < MOST_VECTORS; v++)
+                run[v][c] = direct_step(run[v][c], direct_weights(type, planes + VECTOR_BYTES * v, s), x, s, c, columns,
+                                        BLOCK_TYPES[type].bits);
+    UNROLL
+    for (int c = 0; c < columns; c++)
+        UNROLL
+        for (int v = 0; v < MOST_VECTORS; v++)
+            value[v][c] = direct_scaled(run[v][c], x.scale[c], load_half(halves + 2 * LANES * v), value[v][c]);
+}
+
+/* The runs of a unit's groups for LANES rows, by one term of the activations. */
+INLINE void trit_runs(const int type, const struct job *job, int64_t place, int64_t term, const uint8_t *unit, int v,
+                      ivec runs[][BLOCK_COLUMNS], const int columns)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    ivec run[CHUNK_GROUPS][BLOCK_COLUMNS];
+    const struct trit_tables tables = trit_tables(t.bits, t.zero);
+    READ_AGAIN();
+    UNROLL
+    for (int plane = 0; plane < TRIT_PLANES(t.unit); plane++) {
+        ivec trits[5];
+        next_trits(type, unit, plane, v, tables, trits);
+        UNROLL
+        for (int i = 0; i < trits_of(t.unit, plane); i++) {
+            const int step = trit_place(t.unit, plane, i), g = step / GROUP_STEPS;      /* a group's first comes first */
+            const struct group_x x = group_at(job, place + g * columns, term, 1, t.bits);
+            UNROLL
+            for (int c = 0; c < columns; c++)
+                run[g][c] = direct_step(run[g][c], trits[i], x, step % GROUP_STEPS, c, columns, t.bits);
+        }
+    }
+    UNROLL
+    for (int g = 0; g < t.unit / GROUP; g++)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            runs[g][c] = run[g][c];
+}
+
+INLINE void direct_trits(const int type, const struct job *job, const uint8_t *unit, int64_t place,
+                         fvec value[][BLOCK_COLUMNS], const int columns)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const int groups = t.unit / GROUP;
+    const uint8_t *halves = unit + t.unit_bytes - 2 * PANEL_ROWS;
+    int rest[CHUNK_GROUPS], terms = 1;
+    for (int g = 0; g < groups; g++) {
+        rest[g] = has_rest(job, place + g * columns, columns);
+        terms |= rest[g] << 1;
+    }
+    UNROLL
+    for (int v = 0; v < MOST_VECTORS; v++) {
+        const fvec scale = load_half(halves + 2 * LANES * v);
+        ivec run[2][CHUNK_GROUPS][BLOCK_COLUMNS];
+        for (int i = 0; i <= terms >> 1; i++)
+            trit_runs(type, job, place, i * job->rest, unit, v, run[i], columns);
+        for (int g = 0; g < groups; g++)
+            for (int i = 0; i <= rest[g]; i++) {
+                const struct group_x x = group_at(job, place + g * columns, i * job->rest, 1, t.bits);
+                UNROLL
+                for (int c = 0; c < columns; c++)
+                    value[v][c] = direct_scaled(run[i][g][c], x.scale[c], scale, value[v][c]);
+            }
+    }
+}
+
+/* A chunk of a panel. `place`: its first group's, see place_of. */
+INLINE void direct_chunk(const int type, const struct job *job, const uint8_t *from, int64_t place, int groups,
+                         fvec value[][BLOCK_COLUMNS], const int columns)
+{
+    const struct block_type t = BLOCK_TYPES[type];
+    const int per = t.unit / GROUP;
+    for (int g = 0; g < groups; g += per) {
+        const uint8_t *unit = from + g / per * t.unit_bytes;
+        UNROLL
+        for (int64_t at = 0; at < t.unit_bytes; at += 64)
+            __builtin_prefetch(unit + VECTOR_AHEAD + at, 0, 2);
+        if (HAS_TRITS(type)) {
+            direct_trits(type, job, unit, place + g * columns, value, columns);
+            continue;
+        }
+        for (int i = 0; i < per; i++) {
+            const int64_t at = place + (g + i) * columns;
+            for (int term = 0; term <= has_rest(job, at, columns); term++)
+                direct_group(type, group_at(job, at, term * job->rest, 1, t.bits), unit + i * planes_bytes(type),
+                             unit + t.unit_bytes - 2 * PANEL_ROWS, value, columns);
+        }
+    }
+}

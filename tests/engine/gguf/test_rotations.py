@@ -1,0 +1,208 @@
+"""Rotated matrices of PrismML's files, and factors of NVFP4's, against what their definition says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from gguf import GGMLQuantizationType as Kind
+
+from engine.errors import UnsupportedModel, WeightsNotFinite
+from engine.gguf.header import read_header
+from engine.gguf.types import GgmlType
+from engine.gguf.writing import head_of, pair, pairs_of
+from engine.kernels import blocks
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.placement.resident import Resident
+from engine.weights.checkpoint import Checkpoint
+from tests.engine.gguf.test_gguf_families import PROMPT, written
+from tests.support.decoders import load_decoder
+from tests.support.packed_models import load
+
+WIDTH = 32
+SIZES = {"hidden_size": 128, "intermediate_size": 256, "tie_word_embeddings": False}
+ROTATED = ("attn_q", "attn_k", "attn_v", "attn_qkv", "attn_gate", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+Packer = Callable[[str, np.ndarray], tuple[int, np.ndarray]]
+
+
+def hadamard(width: int) -> np.ndarray:
+    """The normalized matrix in Sylvester's order: the sign of a place is the parity of the bits that its row and column
+    share."""
+    parity = [[bin(row & column).count("1") % 2 for column in range(width)] for row in range(width)]
+    return (1 - 2 * np.array(parity, np.float64)) / np.sqrt(width)
+
+
+def grouped(values: np.ndarray, key_heads: int, heads: int) -> np.ndarray:
+    """Columns of value heads by their key heads, where head h had those of head h modulo their number."""
+    shaped = values.reshape(len(values), heads // key_heads, key_heads, -1)
+    return np.ascontiguousarray(shaped.transpose(0, 2, 1, 3)).reshape(values.shape)
+
+
+def plain(name: str, values: np.ndarray) -> tuple[int, np.ndarray]:
+    return GgmlType.F32, values
+
+
+def quantized(kind: Kind) -> Packer:
+    return lambda name, values: (int(kind), gguf.quants.quantize(values, kind))
+
+
+def trits(values: np.ndarray) -> np.ndarray:
+    """PTQ1_0's blocks: trits of 120 weights, five to a byte, of 8 more, four to a byte, and a scale."""
+    stored = values.reshape(-1, 128)
+    scale = np.abs(stored).max(1, keepdims=True)
+    codes = np.rint(stored / scale).astype(int) + 1
+    parts = []
+    for first, count, digits in ((0, 16, 5), (80, 8, 5), (120, 2, 4)):
+        weights = 3 ** np.arange(4, 4 - digits, -1)
+        number = np.tensordot(codes[:, first : first + count * digits].reshape(-1, digits, count), weights, (1, 0))
+        parts.append((number * 256 + 242) // 243)
+    packed = np.concatenate([*parts, scale.astype(np.float16).view(np.uint8)], 1).astype(np.uint8)
+    return packed.reshape(len(values), -1)
+
+
+def rotated(source: Path, target: Path, packer: Packer = plain, **changes: Any) -> None:
+    """A file's matrices in a rotated basis, as the metadata that PrismML's llama.cpp reads says it."""
+    header, random = read_header(source), np.random.default_rng(1)
+    architecture = header.metadata["general.architecture"]
+    key_heads, heads = (header.metadata[f"{architecture}.ssm.{key}"] for key in ("group_count", "time_step_rank"))
+    signs: dict[int, np.ndarray] = {}
+    tensors, data, names = [], [], []
+    for tensor in header.tensors.values():
+        raw = np.fromfile(source, np.uint8, tensor.size_bytes, offset=tensor.start)
+        kind, stem = int(tensor.kind), tensor.name.removesuffix(".weight").rpartition(".")[2]
+        if stem in (*ROTATED, "ssm_out", "output", "token_embd"):
+            values = raw.view(np.float32).reshape(tensor.shape)
+            values = grouped(values, key_heads, heads) if stem == "ssm_out" else values
+            columns = values.shape[1]
+            own = signs.setdefault(columns, random.choice([-1.0, 1.0], columns))
+            turned = ((values * own).reshape(-1, WIDTH) @ hadamard(WIDTH)).reshape(values.shape).astype(np.float32)
+            kind, raw = packer(tensor.name, turned)
+            names.append(tensor.name)
+        data.append(raw.tobytes())
+        tensors.append((tensor.name, kind, tensor.shape, len(data[-1])))
+    said = {
+        "version": 1,
+        "block_size": WIDTH,
+        "transform": "normalized-sylvester-walsh-hadamard",
+        "axis": "input-last-dimension",
+        "sign_mode": "explicit",
+        "sign_widths": list(signs),
+        "sign_values": [int(sign) for own in signs.values() for sign in own],
+        "weight_names": [name for name in names if name != "token_embd.weight"],
+        "inverse_weight_names": ["token_embd.weight"],
+        "gdn_v_grouped": True,
+        **changes,
+    }
+    pairs = pairs_of(header) | {f"prism.hadamard.{key}": pair(value) for key, value in said.items()}
+    head, places = head_of(pairs, tensors)
+    with target.open("wb") as file:
+        file.write(head)
+        for place, one in zip(places, data, strict=True):
+            file.seek(place.start)
+            file.write(one)
+        file.truncate(max(file.tell(), place.start + len(one) + 31 & ~31))
+
+
+def packed_decoder(path: Path) -> Decoder:
+    return Decoder(read_config(Checkpoint(path)), Resident(load(path, "auto")))
+
+
+def logits(decoder: Any) -> torch.Tensor:
+    cache = decoder.new_cache(len(PROMPT))
+    cache.begin(len(PROMPT))
+    return decoder.forward(PROMPT, torch.arange(len(PROMPT)), cache).logits.float()
+
+
+@torch.no_grad()
+def test_a_rotated_model_is_the_model(tmp_path: Path) -> None:
+    model = written("qwen35", tmp_path / "plain.gguf", Kind.F32, **SIZES)
+    rotated(tmp_path / "plain.gguf", tmp_path / "rotated.gguf")
+    ours = logits(load_decoder(tmp_path / "rotated.gguf"))
+    torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["Q8_0", "PTQ1_0"])
+@torch.no_grad()
+def test_rotated_blocks_are_multiplied_as_they_are_stored(kind: str, tmp_path: Path) -> None:
+    written("qwen35", tmp_path / "plain.gguf", Kind.F32, **SIZES)
+    packer = quantized(Kind.Q8_0) if kind == "Q8_0" else lambda name, values: (GgmlType.PTQ1_0, trits(values))
+    rotated(tmp_path / "plain.gguf", tmp_path / "rotated.gguf", packer)
+    packed = packed_decoder(tmp_path / "rotated.gguf")
+    dense, ours = logits(load_decoder(tmp_path / "rotated.gguf")), logits(packed)
+    assert (ours - dense).norm() < 0.12 * dense.norm()
+    stored = Checkpoint(tmp_path / "rotated.gguf").stored("model.layers.0.linear_attn.out_proj.weight")
+    assert stored.rotation is not None
+    assert stored.rotation.order is not None
+    assert stored.kind == blocks.NAMES[kind]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": 3},
+        {"block_size": 24},
+        {"block_size": 4096},
+        {"transform": "another"},
+        {"axis": "rows"},
+        {"sign_mode": "random"},
+        {"sign_widths": [128]},
+        {"sign_values": [2]},
+        {"weight_names": ["blk.0.ssm_alpha.weight"]},
+        {"weight_names": ["blk.9.ffn_up.weight"]},
+        {"inverse_weight_names": ["output.weight"]},
+        {"later": 1},
+    ],
+    ids=str,
+)
+def test_a_rotation_that_is_not_known_is_refused(changes: dict[str, Any], tmp_path: Path) -> None:
+    written("qwen35", tmp_path / "plain.gguf", Kind.F32, **SIZES)
+    rotated(tmp_path / "plain.gguf", tmp_path / "rotated.gguf", **changes)
+    with pytest.raises(UnsupportedModel, match="rotated in a way that Tenon does not know"):
+        Checkpoint(tmp_path / "rotated.gguf")
+
+
+@pytest.mark.parametrize("factor", [0.25, float("nan")])
+@torch.no_grad()
+def test_factors_multiply_matrices_of_nvfp4(factor: float, tmp_path: Path) -> None:
+    written("llama", tmp_path / "plain.gguf", Kind.F32, hidden_size=128, intermediate_size=256)
+    header, tensors, data = read_header(tmp_path / "plain.gguf"), [], []
+    values, random = {}, np.random.default_rng(2)
+    for tensor in header.tensors.values():
+        raw = np.fromfile(tmp_path / "plain.gguf", np.uint8, tensor.size_bytes, offset=tensor.start)
+        kind = int(tensor.kind)
+        if "ffn_" in tensor.name and tensor.name.endswith("weight") and len(tensor.shape) == 2:
+            kind, raw = (
+                int(Kind.NVFP4),
+                random.integers(0, 256, (*tensor.shape[:1], tensor.shape[1] // 64, 36), np.uint8),
+            )
+            raw[..., :4] %= 24
+            raw = raw.reshape(len(raw), -1)
+            values[tensor.name] = gguf.quants.dequantize(raw, Kind.NVFP4) * np.float32(factor)
+            for end in ("scale", "input_scale"):
+                tensors.append((tensor.name.replace("weight", end), int(Kind.F32), (1,), 4))
+                data.append(np.float32(factor).tobytes())
+        data.append(raw.tobytes())
+        tensors.append((tensor.name, kind, tensor.shape, len(data[-1])))
+    head, places = head_of(pairs_of(header), tensors)
+    with (tmp_path / "model.gguf").open("wb") as file:
+        file.write(head)
+        for place, one in zip(places, data, strict=True):
+            file.seek(place.start)
+            file.write(one)
+    if factor != factor:
+        with pytest.raises(WeightsNotFinite, match=r"ffn_\w+\.weight"):
+            load_decoder(tmp_path / "model.gguf")
+        return
+    read = Checkpoint(tmp_path / "model.gguf").tensor("model.layers.0.mlp.down_proj.weight")
+    assert torch.equal(read, torch.from_numpy(values["blk.0.ffn_down.weight"]))
+    dense, ours = (
+        logits(load_decoder(tmp_path / "model.gguf")),
+        logits(packed_decoder(tmp_path / "model.gguf")),
+    )
+    assert (ours - dense).norm() < 0.12 * dense.norm()
