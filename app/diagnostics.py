@@ -41,7 +41,7 @@ _OWN = ("app", "engine")
 _REPORTED = ("torch", "tokenizers", "PySide6-Essentials", "numpy")
 # Packages that pyproject.toml asks for, and those that the last of them brings along.
 _PACKAGES = (
-    "torch", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors", "gguf",
+    "torch", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors",
     "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
     "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml", "starlette", "uvicorn", "llguidance",
 )  # fmt: skip

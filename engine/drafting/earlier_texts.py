@@ -80,8 +80,8 @@ class Texts:
         near = max(at - _NEAR, 0)
         first = bisect_left(order, prefix, 0 if before(order[near]).startswith(prefix) else near, at, key=before)
         near = min(at + _NEAR, len(order) - 1)
-        end = len(order) if before(order[near]).startswith(prefix) else near
-        last = bisect_right(order, prefix, at, max(at, end), key=lambda place: before(place)[:size])
+        stop = len(order) if before(order[near]).startswith(prefix) else near
+        last = bisect_right(order, prefix, at, max(at, stop), key=lambda place: before(place)[:size])
         return length, nlargest(_PLACES, order[first:last])
 
     def _before(self, place: int) -> bytes:

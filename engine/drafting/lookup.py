@@ -240,8 +240,8 @@ class PromptLookup(Drafter):
             found.append((token, chance, own))
         found.sort(key=lambda one: -one[1])
         left = 0.0
-        for at, (token, chance, own) in enumerate(found):
-            found[at] = token, chance + left, own
+        for at, (token, chance, same) in enumerate(found):
+            found[at] = token, chance + left, same
             left += log1p(-min(exp(chance), _SUREST))
         return found
 

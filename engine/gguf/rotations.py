@@ -63,14 +63,14 @@ def read_rotations(metadata: Mapping[str, Any], shapes: Mapping[str, Sequence[in
     made: dict[tuple[int, bool], Rotation] = {}
     for name in names:
         columns = shapes[name][-1] if name in shapes else 0
-        known = name in (_EMBEDDING, _HEAD) or _PROJECTION.fullmatch(name)
-        if name in found or not known or not columns or columns % width or (signs and columns not in signs):
+        turns = name in (_EMBEDDING, _HEAD) or _PROJECTION.fullmatch(name)
+        if name in found or not turns or not columns or columns % width or (signs and columns not in signs):
             raise _refused(name)
-        key = (columns, name.endswith("ssm_out.weight") and bool(said.get("gdn_v_grouped")))
-        if key not in made:
+        shape = (columns, name.endswith("ssm_out.weight") and bool(said.get("gdn_v_grouped")))
+        if shape not in made:
             ones = torch.ones(columns) if signs is None else signs[columns]
-            made[key] = Rotation(ones / math.sqrt(width), width, _grouped(metadata, columns) if key[1] else None)
-        found[name] = made[key]
+            made[shape] = Rotation(ones / math.sqrt(width), width, _grouped(metadata, columns) if shape[1] else None)
+        found[name] = made[shape]
     return found
 
 

@@ -94,6 +94,10 @@ class Encoding(Protocol):
     def kind(self) -> int:
         """Type that its rows become where nobody asks for another, as GGUF's number."""
 
+    @property
+    def factor(self) -> float | None:
+        """Factor of all numbers that its blocks leave to the matrix; None for none."""
+
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         """Return some rows from theirs of all parts, in the reference's values: (rows, columns) float32."""
 
@@ -148,7 +152,7 @@ class StoredTensor:
         """Return the tensor for a reader that wants a type: rows that are made from parts come so, or in float32."""
         if self.encoding is None or kind == self.kind:
             return self
-        return replace(self, kind=F32, size_bytes=4 * math.prod(self.shape))
+        return replace(self, kind=F32, factor=None, size_bytes=4 * math.prod(self.shape))
 
     def ranges(self, first: int = 0, count: int | None = None) -> tuple[tuple[Path, int, int], ...]:
         """Return file, beginning and number of bytes of each of the ranges that some rows are in, or all."""

@@ -440,7 +440,7 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
 def _trits(form: _Form, panels: Tensor) -> Tensor:
     """Return elements (panels, rows, units, elements) from the planes that hold them as digits to base three."""
     whole, last = form.scales // 4 * 4, form.elements // 64
-    counts = (form.elements // 8, form.elements // 16, last)
+    counts = [form.elements // 8, form.elements // 16, last]
     planes, rest = torch.split(panels, [whole * PANEL_ROWS, (form.scales - whole) * PANEL_ROWS], -1)
     stored = (
         planes.reshape(*planes.shape[:-1], -1, PANEL_ROWS, 4),

@@ -102,11 +102,11 @@ class Matrix(ctypes.Structure):
         """Point at a matrix and a bias (rows,) float32; for ``refined_above`` see `engine.kernels.blocks.matmul`."""
         turned = packed.rotation
         signs, order, width = (None, None, 0) if turned is None else (turned.signs, turned.order, turned.width)
-        bias, signs, order, factor = (
+        at_bias, at_signs, at_order, at_factor = (
             None if one is None else one.data_ptr() for one in (bias, signs, order, packed.factor)
         )
-        places = (packed.data.data_ptr(), bias, packed.rows, packed.columns, packed.type, refined_above)
-        return cls(*places, signs, order, width, factor)
+        places = (packed.data.data_ptr(), at_bias, packed.rows, packed.columns, packed.type, refined_above)
+        return cls(*places, at_signs, at_order, width, at_factor)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import queue
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,10 @@ class Converted:
 
     def stored(self, name: str) -> StoredTensor:
         """Return the place of a tensor."""
-        return self._tensors.get(name) or self._checkpoint.stored(name)
+        original, found = self._checkpoint.stored(name), self._tensors.get(name)
+        if found is None or found.kind != original.kind:
+            return found or original
+        return replace(found, factor=original.factor)
 
 
 @lru_cache(maxsize=1024)

@@ -28,7 +28,7 @@ from engine.model.tensors import (
 )
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
-from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint, piece_values
+from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.direct_reader import PageMemory, Piece, read_pieces
 from engine.weights.watched_file import WatchedFile
 
@@ -305,14 +305,6 @@ def format_notes(config: ModelConfig, weight_format: WeightFormat, refused: Mapp
                     "The model is published in {quantization}, and computed with as {kinds}.",
                     quantization=config.quantization,
                     kinds=", ".join(map(type_name, sorted(kinds))) or weight_format.name.upper(),
-                )
-            )
-        kinds = {weight_format.stored[slot.name] for slot in matrices} - KERNEL_TYPES - PLAIN.keys()
-        if kinds:
-            notes.append(
-                say(
-                    "Tenon has no kernels for {kinds}, so the model's matrices in it are computed with as Q8_0.",
-                    kinds=", ".join(map(type_name, sorted(kinds))),
                 )
             )
     elif weight_format.kind not in (BF16, F16):

@@ -14,8 +14,6 @@ from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import gguf
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -33,7 +31,6 @@ from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
 from engine.gguf.stored_tensor import F32, PLAIN, StoredTensor, TensorTypes, is_finite, not_finite, type_name
-from engine.gguf.types import GgmlType
 from engine.json_text import read_json
 from engine.kernels import blocks
 from engine.sentences import mark
@@ -47,10 +44,6 @@ if TYPE_CHECKING:
 
 #: Types that the kernels multiply as they are stored.
 KERNEL_TYPES = frozenset(blocks.NAMES.values())
-# Types that the package gguf dequantizes.
-_OTHERS = {GgmlType.TQ1_0, GgmlType.TQ2_0}
-#: Types whose numbers can be read.
-READ_TYPES = KERNEL_TYPES | PLAIN.keys() | _OTHERS
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 _PYTORCH = mark(
@@ -88,10 +81,7 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
     if kind in PLAIN:
         aligned = raw if raw.storage_offset() % PLAIN[kind].itemsize == 0 else raw.clone()
         return aligned.view(PLAIN[kind]).view(-1, columns)
-    if kind in KERNEL_TYPES:
-        return blocks.dequantize(kind, raw, columns)
-    with np.errstate(all="ignore"):  # a damaged scale is a NaN or an infinity
-        return torch.from_numpy(gguf.dequantize(raw.numpy(), gguf.GGMLQuantizationType(kind))).view(-1, columns)
+    return blocks.dequantize(kind, raw, columns)
 
 
 def plain_values(stored: StoredTensor, found: Tensor) -> Tensor:
@@ -103,7 +93,7 @@ def plain_values(stored: StoredTensor, found: Tensor) -> Tensor:
 
 def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
     """Read values into (rows, columns) float32, without extra memory if kernels know the type; see `values`."""
-    if kind in PLAIN or kind not in KERNEL_TYPES or not rows.is_contiguous():
+    if kind in PLAIN or not rows.is_contiguous():
         rows.copy_(values(kind, raw, rows.shape[1]))
     else:
         blocks.dequantize_into(kind, raw, rows)
@@ -220,7 +210,7 @@ class Checkpoint:
         found = self._file_of[name].stored(name)
         if self._norms_plus_one and name.endswith("norm.weight") and "linear_attn" not in name:
             found = replace(found, offset=-1.0)
-        if found.kind not in READ_TYPES:
+        if found.kind not in KERNEL_TYPES | PLAIN.keys():
             raise UnsupportedModel(
                 "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
                 "quantization of this model, such as Q4_K_M or Q8_0.",

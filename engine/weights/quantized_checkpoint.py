@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -29,7 +29,7 @@ from engine.kernels.library import NotPackable
 from engine.sentences import mark, say
 from engine.weights.watched_file import WatchedFile
 
-Q4_0, Q4_1, Q8_0 = (blocks.NAMES[name] for name in ("Q4_0", "Q4_1", "Q8_0"))
+Q4_0, Q4_1, Q8_0, NVFP4 = (blocks.NAMES[name] for name in ("Q4_0", "Q4_1", "Q8_0", "NVFP4"))
 #: File of ModelOpt's settings, where config.json has none.
 MODELOPT_CONFIG = "hf_quant_config.json"
 #: Parts by their names in the files.
@@ -48,6 +48,8 @@ class Encoded(ABC):
     parts: tuple[Part, ...]  # the first one has the rows, or no lines of rows if it must be read whole
     shape: tuple[int, ...]
     kind: int  # type that its rows become
+    # Factor of all numbers that its blocks leave to the matrix; None for none
+    factor: float | None = field(default=None, kw_only=True)
 
     @property
     def columns(self) -> int:
@@ -209,6 +211,17 @@ class _Nvfp4(Scaled):
 
     def numbers(self, part: Tensor) -> Tensor:
         return torch.tensor(_E2M1)[unpacked(part, 4).int()]
+
+    def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        if self.factor is None:
+            return super().blocks(parts, first)
+        scales = parts[1].view(torch.uint8)
+        if not math.isfinite(self.factor) or (scales & 0x7F == 0x7F).any():
+            raise FloatingPointError
+        # Scales of blocks have no sign, so numbers take it.
+        codes = unpacked(parts[0], 4).view(*scales.shape, 16) ^ (scales >> 7 << 3)[..., None]
+        own = (codes[..., :8] | codes[..., 8:] << 4).view(-1, 32)
+        return torch.cat([(scales & 0x7F).view(-1, 4), own], 1).view(-1)
 
 
 @dataclass(frozen=True)
@@ -389,7 +402,11 @@ def _find_nvfp4(name: str, base: str, factor: str, parts: Parts) -> Found:
         raise misfit(base, _shapes(shape, scales.shape))
     both = lines(codes, (math.prod(lead), half)), lines(scales, (math.prod(lead), half // 8)), lines(other, (), 0)
     divides = factor.endswith("_global_scale")
-    found = _Nvfp4(both, shape, nearest(2 * half), 16, divides)
+    if half % 32:
+        return Found(base, _Nvfp4(both, shape, nearest(2 * half), 16, divides), (name, f"{base}_scale", factor))
+    whole = float(content(other).float())
+    whole = whole if not divides else 1 / whole if whole else math.inf
+    found = _Nvfp4(both, shape, NVFP4, 16, divides, factor=whole)
     return Found(base, found, (name, f"{base}_scale", factor))
 
 

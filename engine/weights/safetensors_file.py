@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -242,7 +242,8 @@ class SafetensorsFile:
             size_bytes = math.prod(shape[:-1]) * GgmlType(kind).row_bytes(shape[-1])
             row = self._first_row(part, math.prod(encoding.shape[:-1]))
             start = encoding.parts[0].place(row, 1)[1]
-            return StoredTensor(name, self.path, start, size_bytes, kind, shape, heads, 0.0, transposed, encoding, row)
+            found = StoredTensor(name, self.path, start, size_bytes, kind, shape, heads, 0.0, transposed, encoding, row)
+            return found if transposed else replace(found, factor=encoding.factor)
         if entry.dtype not in KINDS:
             raise UnsupportedModel(
                 "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "

@@ -44,7 +44,7 @@ class RoundedLinear(Linear):
     """A map in float32 whose input is rounded as the kernels round it: to 8 bits by blocks of 32, or to bfloat16."""
 
     def __init__(self, packed: PackedLinear) -> None:
-        super().__init__(blocks.unpack(packed.matrix), packed.bias)
+        super().__init__(blocks.plain_rows(packed.matrix), packed.bias)
         dense = blocks.name_of(packed.matrix.type) in ("BF16", "F16")
         self.rounded = to_bfloat16 if dense else to_8_bits
 
@@ -63,7 +63,7 @@ def dequantized(weights: ModelWeights, rounded: bool = False) -> ModelWeights:
         if isinstance(part, tuple):
             return tuple(map(written_out, part))
         if isinstance(part, PackedLinear):
-            return RoundedLinear(part) if rounded else Linear(blocks.unpack(part.matrix), part.bias)
+            return RoundedLinear(part) if rounded else Linear(blocks.plain_rows(part.matrix), part.bias)
         return part
 
     def layer(packed: LayerWeights) -> LayerWeights:

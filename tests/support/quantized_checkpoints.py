@@ -299,12 +299,12 @@ FORMATS = {
         lambda weight: _bytes(weight, symmetric=False, input_scale=torch.tensor(0.1)),
         "Q8_0",
     ),
-    "nvfp4": Format(_compressed("nvfp4-pack-quantized", type="float", num_bits=4, group_size=16), _nvfp4, "Q8_0"),
+    "nvfp4": Format(_compressed("nvfp4-pack-quantized", type="float", num_bits=4, group_size=16), _nvfp4, "NVFP4"),
     "mxfp4": Format(
         _compressed("mxfp4-pack-quantized", type="float", num_bits=4, group_size=32), _mxfp4, "MXFP4", exact=True
     ),
     "nvfp4-modelopt": Format(
-        {"quant_method": "modelopt", "quant_algo": "NVFP4"}, lambda weight: _nvfp4(weight, modelopt=True), "Q8_0"
+        {"quant_method": "modelopt", "quant_algo": "NVFP4"}, lambda weight: _nvfp4(weight, modelopt=True), "NVFP4"
     ),
     "nf4": Format(_BNB_4_BITS, lambda weight: _nf4(weight, nested=False), "Q8_0"),
     "nf4-nested": Format(_BNB_4_BITS, lambda weight: _nf4(weight, nested=True), "Q8_0"),

@@ -16,7 +16,7 @@ from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, Source
 from engine.gguf.stored_tensor import PLAIN
 from engine.model.embedding import FileRows
-from engine.weights.checkpoint import READ_TYPES, Checkpoint
+from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint
 from engine.weights.watched_file import WatchedFile
 from tests.support.checkpoints import reference_model
 from tests.support.decoders import greedy, load_decoder
@@ -153,7 +153,7 @@ def test_the_largest_gemma_scales_attention_by_its_width(layers: int, scalar: in
 
 @pytest.mark.parametrize(
     "kind",
-    [Kind(kind) for kind in sorted((READ_TYPES - PLAIN.keys()) & gguf.quants._type_traits.keys())],
+    [Kind(kind) for kind in sorted((KERNEL_TYPES - PLAIN.keys()) & gguf.quants._type_traits.keys())],
     ids=lambda kind: kind.name,
 )
 def test_every_type_is_written_out_as_the_package_does(kind: Kind, tmp_path: Path) -> None:

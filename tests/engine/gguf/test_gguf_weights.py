@@ -116,30 +116,6 @@ def test_points_of_codebooks_stay_as_they_are(kind: Kind, tmp_path: Path) -> Non
     assert torch.equal(blocks.unpack(down.matrix), Checkpoint(path).tensor("model.layers.1.mlp.down_proj.weight"))
 
 
-@pytest.mark.parametrize("kind", [Kind.TQ1_0], ids=lambda kind: kind.name)
-def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(kind: Kind, tmp_path: Path) -> None:
-    path = tmp_path / "model.gguf"
-    model = reference_model("qwen2", hidden_size=256, intermediate_size=256, num_hidden_layers=2)
-    block, block_bytes = gguf.GGML_QUANT_SIZES[kind]
-
-    def wild(values: np.ndarray) -> np.ndarray:
-        raw = np.random.default_rng(0).integers(0, 256, (len(values), 256 // block * block_bytes), np.uint8)
-        scale = np.float16(0.01).tobytes()
-        at = block_bytes - 2 if kind == Kind.TQ1_0 else 0
-        raw[:, at : at + 2] = np.frombuffer(scale, np.uint8)
-        return raw
-
-    write_gguf(model, path, lambda name: kind if "ffn_down" in name else Kind.Q8_0, blocks_of=wild)
-    loaded = load(path, "auto")
-    assert kinds_of(loaded.layers[0].down) == ["Q8_0"]
-    (note,) = loaded.notes
-    assert note == f"Tenon has no kernels for {kind.name}, so the model's matrices in it are computed with as Q8_0."
-    down = loaded.layers[0].down
-    assert isinstance(down, PackedLinear)
-    stood_for = Checkpoint(path).tensor("model.layers.0.mlp.down_proj.weight")
-    assert (blocks.unpack(down.matrix) - stood_for).norm() < 0.01 * stood_for.norm()
-
-
 def test_a_file_is_called_what_it_calls_itself(tmp_path: Path) -> None:
     for file_type, kind, name in (
         (gguf.LlamaFileType.MOSTLY_Q4_K_M, Kind.Q8_0, "Q4_K_M"),

@@ -213,7 +213,9 @@ def test_prompt_tokens_are_a_draft_and_know_their_model(safetensors: bool, tmp_p
 
 def test_another_adapter_is_refused(tmp_path: Path) -> None:
     folder = write_prompt_tokens(tmp_path / "lora", num_special_tokens=None)
-    with pytest.raises(UnsupportedModel, match="The adapter lora has peft_type .*, and of adapters Tenon merges plain"):
+    with pytest.raises(
+        UnsupportedModel, match=r"The adapter lora has peft_type .*, and of adapters Tenon merges plain"
+    ):
         import_model(models_folder(), [folder])
 
 

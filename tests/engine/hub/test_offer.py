@@ -42,9 +42,7 @@ def test_a_head_and_a_small_model_know_whose_draft_they_are(hub: Hub, server: Hu
     assert {"Qwen/Qwen3-8B", "Qwen/Qwen3-32B"} <= set(small.belongs_to)
 
 
-def test_adapters_know_their_model_and_other_kinds_are_refused(
-    hub: Hub, server: HubServer, tmp_path: Path
-) -> None:
+def test_adapters_know_their_model_and_other_kinds_are_refused(hub: Hub, server: HubServer, tmp_path: Path) -> None:
     config = {"num_special_tokens": 3, "base_model_name_or_path": "them/Base"}
     lora = {"peft_type": "LORA", "base_model_name_or_path": "them/Base"}
     for repo, content in (("me/set", config), ("me/lora", lora), ("me/other", {"peft_type": "IA3"})):

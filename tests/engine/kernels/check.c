@@ -208,7 +208,7 @@ static int check_layer(const char *set, const struct form *form, int32_t cache_t
     float *gain = floats(HIDDEN), *head_gain = floats(HEAD_DIM);
     for (int i = 0; i < MATRICES; i++)
         packed[i] = (struct tenon_matrix){matrices[i].packed, NULL, matrices[i].n, matrices[i].k,
-                                          matrices[i].type, SOME_GROUPS};
+                                          matrices[i].type, SOME_GROUPS, .factor = NULL};
     const struct tenon_matrix gates[EXPERTS] = {packed[4], packed[5], packed[4]};
     const struct tenon_matrix downs[EXPERTS] = {packed[6], packed[6], packed[6]};
     packed[7].refined_above = INFINITY;
