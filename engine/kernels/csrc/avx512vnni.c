@@ -14,7 +14,6 @@
 /* Twice as many columns' sums of both kinds would take all 32 registers, and went to the stack. */
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 4
-#define DIRECT_POINTS 1
 #define BF16_COLUMNS 8
 
 INLINE ivec run_step(ivec run, ivec w, ivec x)

@@ -13,7 +13,6 @@
 
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
-#define DIRECT_POINTS 1
 
 /* The same instruction exists for AVX-512, by whose encoding this file can be tested where there is no AVX-VNNI. */
 #ifndef VPDPBUSD

@@ -2,8 +2,7 @@
  * defines
  *
  *   TILE_VECTORS, BLOCK_COLUMNS   vectors of rows and columns of a tile, as many as the registers hold
- *   NARROW_COLUMNS                columns for which memory takes longer than arithmetic
- *   DIRECT_POINTS                 whether points of codebooks are multiplied with one column as they are looked up
+ *   NARROW_COLUMNS                columns for which memory takes longer than arithmetic, or 0
  *   BLOCK_CLASSES                 a BLOCK_CLASS(subs, mins, bits, whole) for each arithmetic that it tells apart
  *   RUN_STEPS(bits, mins, steps)  steps of a sub-block after which a run of products is added to the sums
  *   run_begin(start, w, x, started, bits)     a run from its first products, groups of four bytes; `started`: there is a start
@@ -336,7 +335,7 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
             const int terms = 1 + has_rest(job, place, columns);
-            if (CODEBOOKS[type].width && columns == 1 && DIRECT_POINTS) {
+            if (CODEBOOKS[type].width && columns == 1) {
                 const struct group_x x[] = {group_at(job, place, 0, subs, t.bits), group_at(job, place, job->rest, subs, t.bits)};
                 if (terms == 2)
                     point_group(type, planes, &scales, g, x, value, 2);
@@ -370,26 +369,35 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             store_rows(job, panel * PANEL_ROWS + LANES * v, token + c, whole ? total[v][c] : value[v][c]);
 }
 
+#if NARROW_COLUMNS
+#define FUNCTION(name)                                                                                               \
+    OUTLINE void block_vectors_##name(const struct job *job, int64_t panel, int64_t token, int64_t tokens)            \
+    {                                                                                                                 \
+        switch (tokens) { COLUMN_CASES(NARROW_COLUMNS, block_vectors_of(TENON_##name, job, panel, token, columns)) }  \
+    }
+EACH_QUANTIZED_TYPE(FUNCTION)
+#undef FUNCTION
+
 static void block_vectors(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     switch (job->type->type) {
-#define CASE(name) \
-    case TENON_##name: \
-        switch (tokens) { COLUMN_CASES(NARROW_COLUMNS, block_vectors_of(TENON_##name, job, panel, token, columns)) } \
-        break;
+#define CASE(name) case TENON_##name: block_vectors_##name(job, panel, token, tokens); break;
     EACH_QUANTIZED_TYPE(CASE)
 #undef CASE
     }
 }
+#endif
 
 static void block_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
+#if NARROW_COLUMNS
     if (tokens <= NARROW_COLUMNS) {
         block_vectors(job, panel, token, tokens);
         return;
     }
+#endif
 #define BLOCK_CLASS(subs, mins_, bits_, whole) \
     if (GROUP / type->sub == subs && type->mins == mins_ && type->bits <= bits_ && has_whole_scales(type->type) == whole \
         && !multiply) \

@@ -12,7 +12,6 @@
 
 #define BLOCK_COLUMNS 6
 #define NARROW_COLUMNS 1
-#define DIRECT_POINTS 1
 #define BF16_COLUMNS 4
 
 INLINE ivec run_step(ivec run, ivec w, ivec x)

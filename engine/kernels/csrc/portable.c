@@ -10,8 +10,7 @@
 #include "spread.h"
 
 #define BLOCK_COLUMNS 2
-#define NARROW_COLUMNS 1
-#define DIRECT_POINTS 0
+#define NARROW_COLUMNS 0
 #define BF16_COLUMNS 2
 
 static int always(void)

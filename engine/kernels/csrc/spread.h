@@ -299,6 +299,8 @@ INLINE int64_t group_place(const int type, const int g)
 {
     const struct block_type t = BLOCK_TYPES[type];
     const int per = t.unit / GROUP;
+    if (per == CHUNK_GROUPS)
+        return g * planes_bytes(type);
     return g / per * t.unit_bytes + g % per * planes_bytes(type);
 }
 
