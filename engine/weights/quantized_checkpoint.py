@@ -114,6 +114,11 @@ def misfit(name: str, what: str) -> WeightsCorrupt:
     )
 
 
+def mistyped(name: str, what: str, part: Part) -> WeightsCorrupt:
+    """Return the error for a matrix with a part of another type than its own."""
+    return misfit(name, say("{part} is of the type {dtype}", part=what, dtype=str(part.dtype).removeprefix("torch.")))
+
+
 def part_of(name: str, part: str, parts: Parts) -> Part:
     """Return a part of a matrix by its own name.
 
@@ -400,6 +405,8 @@ def _find_nvfp4(name: str, base: str, factor: str, parts: Parts) -> Found:
     shape = (*lead, 2 * half)
     if len(shape) < 2 or scales.shape != (*lead, half // 8) or half % 8 or math.prod(other.shape) != 1:
         raise misfit(base, _shapes(shape, scales.shape))
+    if scales.dtype != torch.float8_e4m3fn:
+        raise mistyped(base, f"{base}_scale", scales)
     both = lines(codes, (math.prod(lead), half)), lines(scales, (math.prod(lead), half // 8)), lines(other, (), 0)
     divides = factor.endswith("_global_scale")
     if half % 32:
@@ -475,6 +482,8 @@ def _orders(base: str, part: Part, columns: int, group: int) -> bool:
     """
     if part.shape != (columns,):
         raise misfit(base, _shapes((columns,), part.shape))
+    if part.dtype.is_floating_point:
+        raise mistyped(base, "g_idx", part)
     groups = content(part)
     if (groups == -1).all() or torch.equal(groups, torch.arange(columns, dtype=groups.dtype) // group):
         return False
@@ -584,7 +593,7 @@ def _find_bitsandbytes(name: str, parts: Parts) -> Found | None:
     scales = f"{name.removesuffix('weight')}SCB"
     if name.endswith(".weight") and part.dtype == torch.int8:
         other = part_of(name, scales, parts)
-        if len(part.shape) != 2 or other.shape != part.shape[:1] or other.dtype != torch.float32:
+        if len(part.shape) != 2 or not part.shape[1] or other.shape != part.shape[:1] or other.dtype != torch.float32:
             raise misfit(name, _shapes(part.shape, other.shape))
         columns = part.shape[1]
         kind = Q8_0 if columns % 32 == 0 else BF16
