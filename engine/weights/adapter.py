@@ -6,6 +6,7 @@ convert_lora_to_gguf.py and src/llama-adapter.cpp.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,11 +21,13 @@ from engine.families import GGUF
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model import GgufFile, sources
 from engine.gguf.stored_tensor import PLAIN, Part, StoredTensor
-from engine.sentences import mark
+from engine.sentences import mark, say
+from engine.weights.checkpoint import check_type, values
 from engine.weights.draft_kind import (
     ADAPTER_SAFETENSORS,
     NO_PLAIN_LORA,
     check_adapter,
+    gguf_adapter,
     is_adapter,
     read_adapter_config,
 )
@@ -75,7 +78,7 @@ class Addition:
     def _numbers(self, stored: StoredTensor) -> Tensor:
         raw = torch.empty(stored.size_bytes, dtype=torch.uint8)
         self.file.read([(stored.start, raw.numpy().data)], stored.name)
-        found = raw.view(PLAIN[stored.kind]).view(stored.shape).float()
+        found = values(stored.kind, raw, stored.columns).float()
         if not found.isfinite().all():
             raise WeightsNotFinite(
                 "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download "
@@ -105,6 +108,7 @@ class Adapter:
         ModelNotFound: There is nothing at this path, or no adapter.
         WeightsMissing: A folder has no weights in safetensors.
         WeightsCorrupt: A file is truncated or not what its name says.
+        ConfigInvalid: Its config cannot be read.
         UnsupportedModel: It changes a model by more than products of two matrices.
     """
 
@@ -115,12 +119,15 @@ class Adapter:
                 place=place,
             )
         self.name = place.name
-        self.from_gguf = place.is_file()
+        gguf = gguf_adapter(place)
+        self.from_gguf = gguf is not None
         self._tensors: SafetensorsFile | GgufHeader
-        self._config = read_adapter_config(place)  # empty for a GGUF file
-        if place.is_file():
-            self._tensors = read_header(place)
+        self._config: dict[str, Any] = {}  # empty for a GGUF file
+        if gguf is not None:
+            place = gguf
+            self._tensors = read_header(gguf)
         else:
+            self._config = read_adapter_config(place)
             check_adapter(self._config, self.name)
             place /= ADAPTER_SAFETENSORS
             if not place.is_file():
@@ -158,7 +165,11 @@ class Adapter:
             found = self._from_peft(self._tensors, shapes)
         else:
             found = self._from_gguf(self._tensors, config)
+        if not found:
+            raise self._unlike(say("no matrices"))
         for name, (down, up, _) in found.items():
+            check_type(down)
+            check_type(up)
             # llama.cpp's converter orders the heads of gated DeltaNet in its own way.
             ordered = from_gguf == self.from_gguf or ".linear_attn." not in name
             fits = ordered and len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
@@ -174,26 +185,37 @@ class Adapter:
         ends = {name[at:]: name for name in names if (at := name.find("layers.")) >= 0 and "vision" not in name}
         found = {}
         for module, (down, up) in self._pairs(tensors.names, _PEFT_NAME).items():
-            alpha = self._config.get("lora_alpha", 8)
-            for pattern, own in (self._config.get("alpha_pattern") or {}).items():
-                if re.match(rf"(.*\.)?({pattern})$", module):
-                    alpha = own
-                    break
-            rank = max(1, tensors.shape(down)[0])
-            scale = float(alpha) / (rank**0.5 if self._config.get("use_rslora") else rank)
+            rank = max(1, *tensors.shape(down)[:1])
+            scale = self._alpha(module) / (rank**0.5 if self._config.get("use_rslora") else rank)
             name = f"{module}.weight"
             name = name if name in names else ends.get(name[max(0, name.find("layers.")) :], name)
             found[name] = tensors.stored(down), tensors.stored(up), scale
         return found
 
+    def _alpha(self, module: str) -> float:
+        patterns = self._config.get("alpha_pattern") or {}
+        try:
+            own = (alpha for one, alpha in patterns.items() if re.match(rf"(.*\.)?({one})$", module))
+            return self._number("lora_alpha", next(own, self._config.get("lora_alpha", 8)))
+        except (AttributeError, re.error) as error:
+            raise self._unlike("alpha_pattern") from error
+
+    def _number(self, key: str, value: object) -> float:
+        if isinstance(value, (int, float)) and math.isfinite(value):
+            return float(value)
+        raise self._unlike(f"{key} {value}")
+
+    def _unlike(self, feature: str) -> UnsupportedModel:
+        return UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=feature)
+
     def _from_gguf(self, header: GgufHeader, config: Mapping[str, Any]) -> dict[str, _Parts]:
         architecture = header.metadata.get("general.architecture")
         if architecture not in GGUF:
-            raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=architecture)
+            raise self._unlike(str(architecture))
         pairs = self._pairs(header.tensors, _GGUF_NAME)
         shapes = {module: header.tensors[up].shape for module, (_, up) in pairs.items()}
         heads, kv_heads = (int(config.get(key) or 0) for key in ("num_attention_heads", "num_key_value_heads"))
-        alpha = float(header.metadata.get("adapter.lora.alpha") or 0.0)
+        alpha = self._number("adapter.lora.alpha", header.metadata.get("adapter.lora.alpha", 0.0))
         found = {}
         for name, source in sources(shapes, architecture, heads, kv_heads).items():
             own = dict(zip("ab", pairs[source.name], strict=True))
@@ -209,9 +231,9 @@ class Adapter:
         for name in names:
             match = form.fullmatch(name)
             if match is None:
-                raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=name)
+                raise self._unlike(name)
             pairs.setdefault(match[1], {})[match[2].lower()] = name
         for module, pair in pairs.items():
             if len(pair) != 2:
-                raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=module)
+                raise self._unlike(module)
         return {module: (pair["a"], pair["b"]) for module, pair in pairs.items()}
