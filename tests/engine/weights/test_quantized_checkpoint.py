@@ -396,7 +396,7 @@ def test_damaged_parts_get_a_sentence_or_are_read(
     elif change == "flat":
         tensors[name] = one.reshape(-1)
     elif change == "settings":
-        config["quantization_config"] |= told
+        config["quantization" if "quantization" in config else "quantization_config"] |= told
     with TemporaryDirectory() as folder:
         save_file(tensors, Path(folder) / "model.safetensors")
         (Path(folder) / "config.json").write_text(json.dumps(config))
