@@ -10,17 +10,18 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from engine.errors import ModelNotFound, UnsupportedModel, WeightsMissing, WeightsNotFinite
+from engine.errors import ModelNotFound, UnsupportedModel, WeightsMissing
 from engine.families import GGUF
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model import GgufFile, sources
-from engine.gguf.stored_tensor import PLAIN, Part, StoredTensor
+from engine.gguf.stored_tensor import PLAIN, Part, StoredTensor, is_finite, not_finite
 from engine.sentences import mark, say
 from engine.weights.checkpoint import check_type, values
 from engine.weights.draft_kind import (
@@ -31,7 +32,7 @@ from engine.weights.draft_kind import (
     is_adapter,
     read_adapter_config,
 )
-from engine.weights.quantized_checkpoint import Encoded
+from engine.weights.encodings import Encoded
 from engine.weights.safetensors_file import SafetensorsFile
 from engine.weights.watched_file import WatchedFile
 
@@ -54,38 +55,23 @@ class Addition:
     scale: float
     file: WatchedFile
 
-    def add_to(self, rows: Tensor, first: int, order: Tensor | None) -> Tensor:
-        """Return rows (count, k) of the matrix in float32, from ``first`` on, with the product's rows added.
-
-        Args:
-            rows: The rows, floats.
-            first: The first of them.
-            order: (n,) the matrix's row for each row in Hugging Face's order; None for the same order.
-
-        Raises:
-            WeightsNotFinite: The adapter holds a NaN or an infinity.
-        """
-        up = self._numbers(self.up)
-        up = (up if order is None else up[order.argsort()])[first : first + len(rows)]
-        return torch.addmm(rows.float(), up, self._numbers(self.down), alpha=self.scale)
-
     def merged_into(self, base: StoredTensor) -> StoredTensor:
         """Return a matrix of plain numbers with the product added."""
         part = Part(base.path, base.start, PLAIN[base.kind], base.shape)
         order = base.row_map(base.rows)
         return replace(base, encoding=_Merged((part,), base.shape, base.kind, self, order))
 
-    def _numbers(self, stored: StoredTensor) -> Tensor:
+    def numbers(self, stored: StoredTensor) -> Tensor:
+        """Return one of the two in float32 and Hugging Face's order.
+
+        Raises:
+            WeightsNotFinite: It holds a NaN or an infinity.
+        """
         raw = torch.empty(stored.size_bytes, dtype=torch.uint8)
         self.file.read([(stored.start, raw.numpy().data)], stored.name)
         found = values(stored.kind, raw, stored.columns).float()
-        if not found.isfinite().all():
-            raise WeightsNotFinite(
-                "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download "
-                "the file again, or use another one.",
-                file=stored.path.name,
-                tensor=stored.name,
-            )
+        if not is_finite(found):
+            raise not_finite(stored)
         order = stored.row_map(len(found))
         return found if order is None else found[order.long()]
 
@@ -98,7 +84,16 @@ class _Merged(Encoded):
     order: Tensor | None  # (n,) its row for each of Hugging Face's; None for the same order
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
-        return self.addition.add_to(parts[0], first, self.order)
+        up, down = _factors(self)
+        return torch.addmm(parts[0].float(), up[first : first + len(parts[0])], down, alpha=self.addition.scale)
+
+
+@lru_cache(maxsize=2)  # a few rows are read at a time, and those of the next matrix ahead
+def _factors(matrix: _Merged) -> tuple[Tensor, Tensor]:
+    """Return the matrices whose product is added, (n, r) with rows in the order of the file and (r, k) float32."""
+    addition, order = matrix.addition, matrix.order
+    up = addition.numbers(addition.up)
+    return up if order is None else up[order.argsort()], addition.numbers(addition.down)
 
 
 class Adapter:
