@@ -24,7 +24,7 @@ from engine.model.tensors import NextNames
 from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
 from engine.weights.adapter import Adapter
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
-from engine.weights.draft_kind import HeadKind, head_kind, is_adapter, read_adapter_config
+from engine.weights.draft_kind import HeadKind, gguf_adapter, head_kind, is_adapter, read_adapter_config
 from engine.weights.head_checkpoint import HeadCheckpoint
 from engine.weights.watched_file import identity
 
@@ -197,9 +197,10 @@ def open_model(reference: str, find: Callable[[str], Path] = find_model, adapter
 
 def _base_name(adapter: Path) -> str:
     """Return the name of the model that an adapter was made for, as the adapter has it; empty if it names none."""
-    if adapter.is_dir():
+    gguf = gguf_adapter(adapter)
+    if gguf is None:
         return next(iter(base_of(read_adapter_config(adapter))), "")
-    said = read_header(adapter).metadata
+    said = read_header(gguf).metadata
     repository = str(said.get("general.base_model.0.repo_url") or "").partition("huggingface.co/")[2]
     return repository or str(said.get("general.base_model.0.name") or "")
 

@@ -249,7 +249,8 @@ def read_gguf(path: Path, head: bool = False) -> GgufModel:
     """
     headers = [read_header(part) for part in all_parts(path)]
     metadata = headers[0].metadata
-    shapes = {name: tensor.shape for header in headers for name, tensor in header.tensors.items()}
+    tensors = {name: tensor for header in headers for name, tensor in header.tensors.items()}
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
     if len(shapes) < sum(len(header.tensors) for header in headers):
         raise WeightsCorrupt(
             "The parts of {path} hold the same tensor twice, so they are not of one model; put the right ones "
@@ -267,8 +268,7 @@ def read_gguf(path: Path, head: bool = False) -> GgufModel:
         config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
         heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     rotations = read_rotations(metadata, shapes)
-    kinds = {name: tensor.kind for header in headers for name, tensor in header.tensors.items()}
-    factors, beside = read_factors(kinds, lambda name: _floats(headers, name))
+    factors, beside = read_factors(tensors, lambda name: _floats(headers, name))
     files = []
     for header in headers:
         own = {name: tensor.shape for name, tensor in header.tensors.items() if name not in beside}

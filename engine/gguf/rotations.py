@@ -13,7 +13,9 @@ from typing import Any
 
 import torch
 
-from engine.errors import UnsupportedModel
+from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.gguf.header import TensorInfo
+from engine.gguf.stored_tensor import PLAIN
 from engine.gguf.types import GgmlType
 from engine.kernels.library import Rotation
 
@@ -53,8 +55,8 @@ def read_rotations(metadata: Mapping[str, Any], shapes: Mapping[str, Sequence[in
     if not isinstance(width, int) or width < 2 or width & (width - 1):
         raise _refused(f"{_PREFIX}block_size")
     signs = _signs(said)
-    embedded = list(said.get("inverse_weight_names", ()))
-    names = [*said.get("weight_names", ()), *embedded]
+    embedded, others = (_names(said, key) for key in ("inverse_weight_names", "weight_names"))
+    names = [*others, *embedded]
     if embedded not in ([], [_EMBEDDING]) or (
         said["version"] == 2 and (not said.get("tied_output") or _HEAD in shapes)
     ):
@@ -72,6 +74,13 @@ def read_rotations(metadata: Mapping[str, Any], shapes: Mapping[str, Sequence[in
             made[shape] = Rotation(ones / math.sqrt(width), width, _grouped(metadata, columns) if shape[1] else None)
         found[name] = made[shape]
     return found
+
+
+def _names(said: Mapping[str, Any], key: str) -> list[str]:
+    names = said.get(key, ())
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise _refused(_PREFIX + key)
+    return list(names)
 
 
 def _signs(said: Mapping[str, Any]) -> dict[int, torch.Tensor] | None:
@@ -114,22 +123,33 @@ def _refused(what: str) -> UnsupportedModel:
 
 
 def read_factors(
-    kinds: Mapping[str, GgmlType], floats: Callable[[str], list[float]]
+    tensors: Mapping[str, TensorInfo], floats: Callable[[str], list[float]]
 ) -> tuple[dict[str, list[float]], frozenset[str]]:
     """Return the factors of NVFP4's matrices by their names, one or one for each expert, and names of such tensors.
 
     The tensors that name factors of activations are among the latter; only GPUs that multiply in 4 bits need these.
 
     Args:
-        kinds: Types of the tensors of all parts by their names.
+        tensors: Tensors of all parts by their names.
         floats: Reads the numbers of a small tensor.
+
+    Raises:
+        WeightsCorrupt: The factors of a matrix are more or fewer than it has experts, or no plain numbers.
     """
     found: dict[str, list[float]] = {}
     beside: set[str] = set()
-    for name, kind in kinds.items():
-        if kind == GgmlType.NVFP4 and name.endswith(".weight"):
+    for name, tensor in tensors.items():
+        if tensor.kind == GgmlType.NVFP4 and name.endswith(".weight"):
             base = name.removesuffix("weight")
-            beside |= {base + "scale", base + "input_scale"} & kinds.keys()
-            if base + "scale" in kinds:
-                found[name] = floats(base + "scale")
+            beside |= {base + "scale", base + "input_scale"} & tensors.keys()
+            scale = tensors.get(base + "scale")
+            if scale is None:
+                continue
+            if scale.kind not in PLAIN or math.prod(scale.shape) not in (1, *tensor.shape[:-2]):
+                raise WeightsCorrupt(
+                    "{name} does not fit {tensor}, whose factors it should hold: download the file again.",
+                    name=scale.name,
+                    tensor=name,
+                )
+            found[name] = floats(scale.name)
     return found, frozenset(beside)

@@ -178,12 +178,14 @@ class StoredTensor:
         else:
             first += self.first_row
             parts = [part.of_rows(one, first, count) for part, one in zip(encoding.parts, raw, strict=True)]
+            # A matrix that is read whole is made whole, even for the rows of one head.
+            own = slice(None) if encoding.parts[0].rows else slice(first, first + count)
             if not self.transposed and self.kind == encoding.kind:
                 try:
-                    return encoding.blocks(parts, first).view(-1)
+                    return encoding.blocks(parts, first).view(-1, self.row_bytes)[own].view(-1)
                 except FloatingPointError:
                     raise not_finite(self) from None
-            numbers = encoding.floats(parts, first)
+            numbers = encoding.floats(parts, first)[own]
             if not is_finite(numbers):
                 raise not_finite(self)
             found = numbers.to(PLAIN[self.kind]).contiguous().view(torch.uint8)

@@ -6,29 +6,33 @@ convert_lora_to_gguf.py and src/llama-adapter.cpp.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from engine.errors import ModelNotFound, UnsupportedModel, WeightsMissing, WeightsNotFinite
+from engine.errors import ModelNotFound, UnsupportedModel, WeightsMissing
 from engine.families import GGUF
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model import GgufFile, sources
-from engine.gguf.stored_tensor import PLAIN, Part, StoredTensor
-from engine.sentences import mark
+from engine.gguf.stored_tensor import PLAIN, Part, StoredTensor, is_finite, not_finite
+from engine.sentences import mark, say
+from engine.weights.checkpoint import check_type, values
 from engine.weights.draft_kind import (
     ADAPTER_SAFETENSORS,
     NO_PLAIN_LORA,
     check_adapter,
+    gguf_adapter,
     is_adapter,
     read_adapter_config,
 )
-from engine.weights.quantized_checkpoint import Encoded
+from engine.weights.encodings import Encoded
 from engine.weights.safetensors_file import SafetensorsFile
 from engine.weights.watched_file import WatchedFile
 
@@ -51,38 +55,23 @@ class Addition:
     scale: float
     file: WatchedFile
 
-    def add_to(self, rows: Tensor, first: int, order: Tensor | None) -> Tensor:
-        """Return rows (count, k) of the matrix in float32, from ``first`` on, with the product's rows added.
-
-        Args:
-            rows: The rows, floats.
-            first: The first of them.
-            order: (n,) the matrix's row for each row in Hugging Face's order; None for the same order.
-
-        Raises:
-            WeightsNotFinite: The adapter holds a NaN or an infinity.
-        """
-        up = self._numbers(self.up)
-        up = (up if order is None else up[order.argsort()])[first : first + len(rows)]
-        return torch.addmm(rows.float(), up, self._numbers(self.down), alpha=self.scale)
-
     def merged_into(self, base: StoredTensor) -> StoredTensor:
         """Return a matrix of plain numbers with the product added."""
         part = Part(base.path, base.start, PLAIN[base.kind], base.shape)
         order = base.row_map(base.rows)
         return replace(base, encoding=_Merged((part,), base.shape, base.kind, self, order))
 
-    def _numbers(self, stored: StoredTensor) -> Tensor:
+    def numbers(self, stored: StoredTensor) -> Tensor:
+        """Return one of the two in float32 and Hugging Face's order.
+
+        Raises:
+            WeightsNotFinite: It holds a NaN or an infinity.
+        """
         raw = torch.empty(stored.size_bytes, dtype=torch.uint8)
         self.file.read([(stored.start, raw.numpy().data)], stored.name)
-        found = raw.view(PLAIN[stored.kind]).view(stored.shape).float()
-        if not found.isfinite().all():
-            raise WeightsNotFinite(
-                "The weights in {file} are damaged: {tensor} holds numbers that are infinite or none (NaN). Download "
-                "the file again, or use another one.",
-                file=stored.path.name,
-                tensor=stored.name,
-            )
+        found = values(stored.kind, raw, stored.columns).float()
+        if not is_finite(found):
+            raise not_finite(stored)
         order = stored.row_map(len(found))
         return found if order is None else found[order.long()]
 
@@ -95,7 +84,16 @@ class _Merged(Encoded):
     order: Tensor | None  # (n,) its row for each of Hugging Face's; None for the same order
 
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
-        return self.addition.add_to(parts[0], first, self.order)
+        up, down = _factors(self)
+        return torch.addmm(parts[0].float(), up[first : first + len(parts[0])], down, alpha=self.addition.scale)
+
+
+@lru_cache(maxsize=2)  # a few rows are read at a time, and those of the next matrix ahead
+def _factors(matrix: _Merged) -> tuple[Tensor, Tensor]:
+    """Return the matrices whose product is added, (n, r) with rows in the order of the file and (r, k) float32."""
+    addition, order = matrix.addition, matrix.order
+    up = addition.numbers(addition.up)
+    return up if order is None else up[order.argsort()], addition.numbers(addition.down)
 
 
 class Adapter:
@@ -105,6 +103,7 @@ class Adapter:
         ModelNotFound: There is nothing at this path, or no adapter.
         WeightsMissing: A folder has no weights in safetensors.
         WeightsCorrupt: A file is truncated or not what its name says.
+        ConfigInvalid: Its config cannot be read.
         UnsupportedModel: It changes a model by more than products of two matrices.
     """
 
@@ -115,12 +114,15 @@ class Adapter:
                 place=place,
             )
         self.name = place.name
-        self.from_gguf = place.is_file()
+        gguf = gguf_adapter(place)
+        self.from_gguf = gguf is not None
         self._tensors: SafetensorsFile | GgufHeader
-        self._config = read_adapter_config(place)  # empty for a GGUF file
-        if place.is_file():
-            self._tensors = read_header(place)
+        self._config: dict[str, Any] = {}  # empty for a GGUF file
+        if gguf is not None:
+            place = gguf
+            self._tensors = read_header(gguf)
         else:
+            self._config = read_adapter_config(place)
             check_adapter(self._config, self.name)
             place /= ADAPTER_SAFETENSORS
             if not place.is_file():
@@ -158,7 +160,11 @@ class Adapter:
             found = self._from_peft(self._tensors, shapes)
         else:
             found = self._from_gguf(self._tensors, config)
+        if not found:
+            raise self._unlike(say("no matrices"))
         for name, (down, up, _) in found.items():
+            check_type(down)
+            check_type(up)
             # llama.cpp's converter orders the heads of gated DeltaNet in its own way.
             ordered = from_gguf == self.from_gguf or ".linear_attn." not in name
             fits = ordered and len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
@@ -174,26 +180,37 @@ class Adapter:
         ends = {name[at:]: name for name in names if (at := name.find("layers.")) >= 0 and "vision" not in name}
         found = {}
         for module, (down, up) in self._pairs(tensors.names, _PEFT_NAME).items():
-            alpha = self._config.get("lora_alpha", 8)
-            for pattern, own in (self._config.get("alpha_pattern") or {}).items():
-                if re.match(rf"(.*\.)?({pattern})$", module):
-                    alpha = own
-                    break
-            rank = max(1, tensors.shape(down)[0])
-            scale = float(alpha) / (rank**0.5 if self._config.get("use_rslora") else rank)
+            rank = max(1, *tensors.shape(down)[:1])
+            scale = self._alpha(module) / (rank**0.5 if self._config.get("use_rslora") else rank)
             name = f"{module}.weight"
             name = name if name in names else ends.get(name[max(0, name.find("layers.")) :], name)
             found[name] = tensors.stored(down), tensors.stored(up), scale
         return found
 
+    def _alpha(self, module: str) -> float:
+        patterns = self._config.get("alpha_pattern") or {}
+        try:
+            own = (alpha for one, alpha in patterns.items() if re.match(rf"(.*\.)?({one})$", module))
+            return self._number("lora_alpha", next(own, self._config.get("lora_alpha", 8)))
+        except (AttributeError, re.error) as error:
+            raise self._unlike("alpha_pattern") from error
+
+    def _number(self, key: str, value: object) -> float:
+        if isinstance(value, (int, float)) and math.isfinite(value):
+            return float(value)
+        raise self._unlike(f"{key} {value}")
+
+    def _unlike(self, feature: str) -> UnsupportedModel:
+        return UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=feature)
+
     def _from_gguf(self, header: GgufHeader, config: Mapping[str, Any]) -> dict[str, _Parts]:
         architecture = header.metadata.get("general.architecture")
         if architecture not in GGUF:
-            raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=architecture)
+            raise self._unlike(str(architecture))
         pairs = self._pairs(header.tensors, _GGUF_NAME)
         shapes = {module: header.tensors[up].shape for module, (_, up) in pairs.items()}
         heads, kv_heads = (int(config.get(key) or 0) for key in ("num_attention_heads", "num_key_value_heads"))
-        alpha = float(header.metadata.get("adapter.lora.alpha") or 0.0)
+        alpha = self._number("adapter.lora.alpha", header.metadata.get("adapter.lora.alpha", 0.0))
         found = {}
         for name, source in sources(shapes, architecture, heads, kv_heads).items():
             own = dict(zip("ab", pairs[source.name], strict=True))
@@ -209,9 +226,9 @@ class Adapter:
         for name in names:
             match = form.fullmatch(name)
             if match is None:
-                raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=name)
+                raise self._unlike(name)
             pairs.setdefault(match[1], {})[match[2].lower()] = name
         for module, pair in pairs.items():
             if len(pair) != 2:
-                raise UnsupportedModel(NO_PLAIN_LORA, adapter=self.name, feature=module)
+                raise self._unlike(module)
         return {module: (pair["a"], pair["b"]) for module, pair in pairs.items()}

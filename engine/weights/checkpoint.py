@@ -99,6 +99,17 @@ def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
         blocks.dequantize_into(kind, raw, rows)
 
 
+def check_type(stored: StoredTensor) -> None:
+    """Raise UnsupportedModel for a tensor whose type is not read."""
+    if stored.kind not in KERNEL_TYPES | PLAIN.keys():
+        raise UnsupportedModel(
+            "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
+            "quantization of this model, such as Q4_K_M or Q8_0.",
+            name=stored.name,
+            kind=type_name(stored.kind),
+        )
+
+
 class Checkpoint:
     """A model whose files are complete: a folder of safetensors, or GGUF. Weights are read only when asked for.
 
@@ -210,13 +221,7 @@ class Checkpoint:
         found = self._file_of[name].stored(name)
         if self._norms_plus_one and name.endswith("norm.weight") and "linear_attn" not in name:
             found = replace(found, offset=-1.0)
-        if found.kind not in KERNEL_TYPES | PLAIN.keys():
-            raise UnsupportedModel(
-                "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
-                "quantization of this model, such as Q4_K_M or Q8_0.",
-                name=found.name,
-                kind=type_name(found.kind),
-            )
+        check_type(found)
         return found
 
     def stored_bytes(self, name: str) -> int:

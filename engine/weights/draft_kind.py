@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
-from engine.errors import CheckpointError, UnsupportedModel
+from engine.errors import CheckpointError, ConfigInvalid, UnsupportedModel
 from engine.files import check_file, read_text_file
 from engine.gguf.files import HEAD_PREFIX, SUFFIX
 from engine.json_text import read_json
@@ -43,6 +43,8 @@ _OTHER_FORMULAS = (
     *("use_dora", "use_qalora", "use_bdlora", "lora_bias", "alora_invocation_tokens", "layer_replication"),
     *("trainable_token_indices", "arrow_config", "kasa_config", "monteclora_config", "velora_config"),
 )
+# Beginnings of PEFT's ways to begin that change the model too, so that the adapter does not fit it as it is published.
+_CHANGED_BASES = ("pissa", "olora", "corda", "loftq", "lora_ga")
 PICKLES = ("pytorch_model.bin", MEDUSA_PICKLE, ADAPTER_PICKLE)
 #: Tensors of Medusa heads: a prefix, the head, the place in it, and the part that tells a block's matrix from the
 #: map.
@@ -104,14 +106,21 @@ def is_prompt_tokens(folder: Path) -> bool:
 
 def is_adapter(place: Path) -> bool:
     """Return whether a folder or a GGUF file holds a LoRA adapter, by its own description."""
-    if place.is_dir():
-        alone = (place / ADAPTER_CONFIG).is_file() and not (place / "config.json").exists()
-        return alone and not is_prompt_tokens(place)
+    if (place / ADAPTER_CONFIG).is_file() and not (place / "config.json").exists():
+        return not is_prompt_tokens(place)
+    return gguf_adapter(place) is not None
+
+
+def gguf_adapter(place: Path) -> Path | None:
+    """Return the GGUF file of a LoRA adapter that a path stands for, the file or its folder, or None."""
     from engine.gguf.header import read_header  # imports NumPy, which no window needs
+    from engine.gguf.parts import find_gguf
 
     with suppress(CheckpointError):
-        return place.suffix.lower() == SUFFIX and read_header(place).metadata.get("general.type") == "adapter"
-    return False
+        file = find_gguf(place)
+        if file is not None and read_header(file).metadata.get("general.type") == "adapter":
+            return file
+    return None
 
 
 def check_adapter(config: Mapping[str, Any], name: str) -> None:
@@ -122,6 +131,9 @@ def check_adapter(config: Mapping[str, Any], name: str) -> None:
     """
     kind = config.get("peft_type")
     other = next((one for one in _OTHER_FORMULAS if config.get(one)), None)
+    begun = str(config.get("init_lora_weights")).lower()
+    if begun.startswith(_CHANGED_BASES):
+        other = f"init_lora_weights {begun}"
     feature = other if kind == "LORA" else f"peft_type {kind}"
     if feature is not None:
         raise UnsupportedModel(NO_PLAIN_LORA, adapter=name, feature=feature)
@@ -133,8 +145,16 @@ def _says_block(config: dict[str, Any]) -> bool:
 
 
 def read_adapter_config(folder: Path) -> dict[str, Any]:
-    """Return the config of an adapter; it is empty if it cannot be read."""
-    return _config(folder / ADAPTER_CONFIG)
+    """Return the config of an adapter.
+
+    Raises:
+        ConfigInvalid: It cannot be read.
+    """
+    path = folder / ADAPTER_CONFIG
+    config = _config(path)
+    if not config:
+        raise ConfigInvalid("{path} cannot be read; download it again.", path=path)
+    return config
 
 
 def _config(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType as Kind
 
-from engine.errors import UnsupportedModel, WeightsNotFinite
+from engine.errors import UnsupportedModel, WeightsCorrupt, WeightsNotFinite
 from engine.gguf.header import read_header
 from engine.gguf.types import GgmlType
 from engine.gguf.writing import head_of, pair, pairs_of
@@ -155,6 +155,8 @@ def test_rotated_blocks_are_multiplied_as_they_are_stored(kind: str, tmp_path: P
         {"sign_values": [2]},
         {"weight_names": ["blk.0.ssm_alpha.weight"]},
         {"weight_names": ["blk.9.ffn_up.weight"]},
+        {"weight_names": [3]},
+        {"inverse_weight_names": 3},
         {"inverse_weight_names": ["output.weight"]},
         {"later": 1},
     ],
@@ -167,9 +169,9 @@ def test_a_rotation_that_is_not_known_is_refused(changes: dict[str, Any], tmp_pa
         Checkpoint(tmp_path / "rotated.gguf")
 
 
-@pytest.mark.parametrize("factor", [0.25, float("nan")])
+@pytest.mark.parametrize(("factor", "count"), [(0.25, 1), (float("nan"), 1), (0.25, 2)])
 @torch.no_grad()
-def test_factors_multiply_matrices_of_nvfp4(factor: float, tmp_path: Path) -> None:
+def test_factors_multiply_matrices_of_nvfp4(factor: float, count: int, tmp_path: Path) -> None:
     written("llama", tmp_path / "plain.gguf", Kind.F32, hidden_size=128, intermediate_size=256)
     header, tensors, data = read_header(tmp_path / "plain.gguf"), [], []
     values, random = {}, np.random.default_rng(2)
@@ -185,8 +187,8 @@ def test_factors_multiply_matrices_of_nvfp4(factor: float, tmp_path: Path) -> No
             raw = raw.reshape(len(raw), -1)
             values[tensor.name] = gguf.quants.dequantize(raw, Kind.NVFP4) * np.float32(factor)
             for end in ("scale", "input_scale"):
-                tensors.append((tensor.name.replace("weight", end), int(Kind.F32), (1,), 4))
-                data.append(np.float32(factor).tobytes())
+                tensors.append((tensor.name.replace("weight", end), int(Kind.F32), (count,), 4 * count))
+                data.append(np.full(count, factor, np.float32).tobytes())
         data.append(raw.tobytes())
         tensors.append((tensor.name, kind, tensor.shape, len(data[-1])))
     head, places = head_of(pairs_of(header), tensors)
@@ -195,6 +197,10 @@ def test_factors_multiply_matrices_of_nvfp4(factor: float, tmp_path: Path) -> No
         for place, one in zip(places, data, strict=True):
             file.seek(place.start)
             file.write(one)
+    if count != 1:
+        with pytest.raises(WeightsCorrupt, match=r"ffn_\w+\.scale does not fit blk\.0\.ffn_\w+\.weight"):
+            Checkpoint(tmp_path / "model.gguf")
+        return
     if factor != factor:
         with pytest.raises(WeightsNotFinite, match=r"ffn_\w+\.weight"):
             load_decoder(tmp_path / "model.gguf")

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.cli import main
-from engine.errors import ModelNotFound, TenonError, UnsupportedModel, WeightsNotFinite
+from engine.errors import ConfigInvalid, ModelNotFound, TenonError, UnsupportedModel, WeightsNotFinite
 from engine.hub.local_import import import_model
 from engine.hub.model_folders import models_folder
 from engine.model.config import read_config
@@ -116,12 +116,29 @@ def test_a_gguf_adapter_merges_into_gguf_and_into_safetensors(tmp_path: Path) ->
                 torch.testing.assert_close(found.tensor(name), expected.tensor(name), atol=1e-6, rtol=1e-6)
 
 
-def write_gguf_adapter(path: Path, changed: dict[str, tuple[Tensor, Tensor]], alpha: float) -> Path:
+def test_a_quantized_gguf_adapter_is_read(folder: Path) -> None:
+    rows, columns = load_file(folder / "model.safetensors")["model.layers.1.mlp.down_proj.weight"].shape
+    random = np.random.default_rng(0)
+    writer = gguf.GGUFWriter(folder.with_name("adapter.gguf"), "llama")
+    writer.add_type("adapter")
+    made = []
+    for letter, shape in (("a", (32, columns)), ("b", (rows, 32))):
+        raw = gguf.quants.quantize(random.normal(0, 0.1, shape).astype(np.float32), gguf.GGMLQuantizationType.Q8_0)
+        writer.add_tensor(f"blk.1.ffn_down.weight.lora_{letter}", raw, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
+        made.append(torch.from_numpy(gguf.quants.dequantize(raw, gguf.GGMLQuantizationType.Q8_0)))
+    finish(writer)
+    expected = merged(folder, {"model.layers.1.mlp.down_proj": (made[0], made[1])}, 1.0)
+    assert_alike(Checkpoint(folder, adapter=Adapter(folder.with_name("adapter.gguf"))), Checkpoint(expected))
+
+
+def write_gguf_adapter(path: Path, changed: dict[str, tuple[Tensor, Tensor]], alpha: float, base: str = "") -> Path:
     """As llama.cpp's converter writes it: rows of q and k interleaved by heads."""
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", alpha)
+    if base:
+        writer.add_string("general.base_model.0.name", base)
     names = {"self_attn.q_proj": ("attn_q", 4), "self_attn.k_proj": ("attn_k", 2)}
     names |= {"mlp.down_proj": ("ffn_down", 0), "mlp.up_proj": ("ffn_up", 0)}
     for module, (down, up) in changed.items():
@@ -131,11 +148,15 @@ def write_gguf_adapter(path: Path, changed: dict[str, tuple[Tensor, Tensor]], al
             up = up.view(heads, 2, -1, RANK).transpose(1, 2).reshape(-1, RANK)
         for letter, one in (("a", down), ("b", up)):
             writer.add_tensor(f"blk.{layer}.{name}.weight.lora_{letter}", np.ascontiguousarray(one.numpy()))
+    finish(writer)
+    return path
+
+
+def finish(writer: gguf.GGUFWriter) -> None:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
 
 
 def test_every_way_of_loading_has_the_merged_weights(folder: Path) -> None:
@@ -197,6 +218,18 @@ def test_an_imported_adapter_finds_its_installed_base(folder: Path, tmp_path: Pa
     assert opened.changed
 
 
+def test_a_gguf_adapter_may_be_installed_as_a_copy(folder: Path, tmp_path: Path) -> None:
+    import_model(models_folder(), [folder], name="their-base")
+    changed = factors(folder)
+    import_model(
+        models_folder(), [write_gguf_adapter(tmp_path / "a.gguf", changed, 6.0, "their-base")], name="ours", copy=True
+    )
+    expected = Checkpoint(merged(folder, changed, 1.5))
+    for opened in (open_model("ours"), open_model("their-base", adapter="ours")):
+        assert opened.place == folder.resolve()
+        assert_alike(opened.checkpoint, expected)
+
+
 @pytest.mark.parametrize(
     ("base", "sentence"),
     [("", "does not say which model"), ("meta/other-model", "made for meta/other-model, which is not on this")],
@@ -239,7 +272,12 @@ def test_a_quantized_base_is_refused_with_a_remedy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("config", "feature"),
-    [({"use_dora": True}, "use_dora"), ({"peft_type": "IA3"}, "IA3"), ({"alora_invocation_tokens": [1]}, "alora")],
+    [
+        ({"use_dora": True}, "use_dora"),
+        ({"peft_type": "IA3"}, "IA3"),
+        ({"alora_invocation_tokens": [1]}, "alora"),
+        *(({"init_lora_weights": way}, f"has init_lora_weights {way}") for way in ("pissa_niter_4", "olora", "loftq")),
+    ],
 )
 def test_other_formulas_are_refused(folder: Path, config: dict[str, Any], feature: str) -> None:
     place = write_peft(folder.with_name("adapter"), factors(folder), **config)
@@ -247,6 +285,37 @@ def test_other_formulas_are_refused(folder: Path, config: dict[str, Any], featur
         Adapter(place)
     with pytest.raises(UnsupportedModel, match=feature):
         import_model(folder.with_name("models"), [place])
+
+
+@pytest.mark.parametrize("way", [True, False, "gaussian", "eva", "orthogonal"])
+def test_other_ways_to_begin_leave_the_model_as_it_is(folder: Path, way: object) -> None:
+    Adapter(write_peft(folder.with_name("adapter"), factors(folder), init_lora_weights=way))
+
+
+@pytest.mark.parametrize(
+    ("config", "feature"),
+    [
+        ({"lora_alpha": "much"}, "lora_alpha much"),
+        ({"lora_alpha": None}, "lora_alpha None"),
+        ({"lora_alpha": float("nan")}, "lora_alpha nan"),
+        ({"alpha_pattern": {"q_proj": []}}, r"lora_alpha \[\]"),
+        ({"alpha_pattern": {"(": 3}}, "alpha_pattern"),
+        ({"alpha_pattern": ["q_proj"]}, "alpha_pattern"),
+    ],
+)
+def test_a_factor_that_is_none_is_named(folder: Path, config: dict[str, Any], feature: str) -> None:
+    with pytest.raises(UnsupportedModel, match=f"adapter has {feature}, and"):
+        Checkpoint(folder, adapter=Adapter(write_peft(folder.with_name("adapter"), factors(folder), **config)))
+
+
+def test_an_adapter_that_says_or_holds_nothing_is_refused(folder: Path) -> None:
+    place = write_peft(folder.with_name("adapter"), {})
+    with pytest.raises(UnsupportedModel, match="adapter has no matrices, and"):
+        Checkpoint(folder, adapter=Adapter(place))
+    (place / "adapter_config.json").write_text("{")
+    for read in (Adapter, lambda place: open_model(str(place)), lambda place: import_model(models_folder(), [place])):
+        with pytest.raises(ConfigInvalid, match=r"adapter_config\.json cannot be read"):
+            read(place)
 
 
 def test_other_tensors_are_refused(folder: Path) -> None:

@@ -83,6 +83,14 @@ def test_mlx_has_stacks_embeddings_and_routers_in_codes(variant: str, bits: int,
         ("int8-words", "llama-tied", {"chosen": lambda name: name.endswith(("_proj.weight", "embed_tokens.weight"))}),
         ("fp8-block", "llama", {"chosen": lambda name: "norm" not in name}),
         ("int4-zeros", "phi3", {}),
+        *(
+            (
+                name,
+                "deepseek-v3",
+                {"kv_lora_rank": 64, "first_k_dense_replace": 3, "chosen": lambda name: "kv_b" in name},
+            )
+            for name in ("awq", "gptq", "gptq-act-order")
+        ),
     ],
 )
 @torch.no_grad()
@@ -180,6 +188,9 @@ def test_experts_stream_from_their_parts(weights: str, tmp_path: Path) -> None:
             "nf4 cannot be read",
         ),
         ("int8-bitsandbytes", "SCB", torch.ones(255), r"\(256, 192\) and \(255,\)"),
+        ("int8-bitsandbytes", "weight", torch.ones(256, 0).char(), r"\(256, 0\) and \(256,\)"),
+        ("nvfp4", "weight_scale", torch.ones(256, 12).half(), "weight_scale is of the type float16"),
+        ("int4-reordered", "weight_g_idx", torch.full((192,), float("nan")), "g_idx is of the type float32"),
     ],
 )
 def test_parts_that_do_not_fit_are_named(
@@ -385,7 +396,7 @@ def test_damaged_parts_get_a_sentence_or_are_read(
     elif change == "flat":
         tensors[name] = one.reshape(-1)
     elif change == "settings":
-        config["quantization_config"] |= told
+        config["quantization" if "quantization" in config else "quantization_config"] |= told
     with TemporaryDirectory() as folder:
         save_file(tensors, Path(folder) / "model.safetensors")
         (Path(folder) / "config.json").write_text(json.dumps(config))
