@@ -41,6 +41,9 @@ INLINE void ask(struct ahead *ahead)
 /* Without it GCC keeps a group's weights, which its two terms share, in registers, and when there are no more on the stack. */
 #define READ_AGAIN() __asm__ volatile("" : : : "memory")
 
+/* Keeps an array out of the registers that a loop needs for others. */
+#define IN_MEMORY(array) __asm__ volatile("" : : "r"(array) : "memory")
+
 /* A step's weights; `narrow`: they are to be widened here. */
 INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, const int narrow)
 {
@@ -361,6 +364,8 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
                     total[v][c] = fused(value[v][c], load_floats(scales.factor + LANES * v), total[v][c]);
                     value[v][c] = float_zero();
                 }
+        if (whole)
+            IN_MEMORY(total);
     }
     UNROLL
     for (int c = 0; c < columns; c++)

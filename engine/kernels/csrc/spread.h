@@ -132,12 +132,6 @@ INLINE void spread_bit_plane(const uint8_t *plane, uint8_t bytes[][STEP_BYTES], 
     }
 }
 
-/* Bytes whose lower and upper halves are in the upper bytes of 16-bit lanes. */
-INLINE ivec join_high_bytes(ivec lower, ivec upper)
-{
-    return or_bytes(shift_right(lower, 8), and_bytes(upper, broadcast_int((int32_t)0xff00ff00)));
-}
-
 /* The trits of a unit: planes of STEP_BYTES, of which the last is smaller in a unit of 128 (tenon.h). */
 #define TRIT_PLANES(unit) ((unit) / GROUP * 3 / 2 + 1)
 
@@ -179,7 +173,7 @@ INLINE ivec next_digits(struct digits *rest, const int base)
     const ivec by = broadcast_int(base * 0x00010001);
     rest->even = multiply_low_bytes(rest->even, by);
     rest->odd = multiply_low_bytes(rest->odd, by);
-    return or_bytes(shift_right(rest->even, 8), and_bytes(rest->odd, broadcast_int((int32_t)0xff00ff00)));
+    return or_bytes(upper_bytes(rest->even), and_bytes(rest->odd, broadcast_int((int32_t)0xff00ff00)));
 }
 
 /* A plane's trits as steps of LANES rows. */
@@ -189,7 +183,7 @@ INLINE void next_trits(const int type, const uint8_t *unit, const int plane, int
     const int count = trits_of(t.unit, plane);
     const uint8_t *at = unit + plane * STEP_BYTES;
     const ivec bytes = count == 2 ? load_pairs(at + VECTOR_BYTES / 2 * v) : load_bytes(at + VECTOR_BYTES * v);
-    struct digits rest = {bytes, shift_right(bytes, 8)};
+    struct digits rest = {bytes, upper_bytes(bytes)};
     UNROLL
     for (int i = 0; i < 2; i++) {
         const ivec two = next_digits(&rest, 9), first = lookup(tables.first, two), second = lookup(tables.second, two);

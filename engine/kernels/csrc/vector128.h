@@ -32,6 +32,8 @@ INLINE ivec subtract_bytes(ivec a, ivec b) { return of_bytes(vsubq_u8(as_bytes(a
 INLINE ivec add_bytes(ivec a, ivec b) { return of_bytes(vaddq_u8(as_bytes(a), as_bytes(b))); }
 INLINE ivec shift_left(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)by))); }
 INLINE ivec shift_right(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)-by))); }
+/* The upper bytes of 16-bit lanes. */
+INLINE ivec upper_bytes(ivec v) { return vreinterpretq_s32_u16(vshrq_n_u16(vreinterpretq_u16_s32(v), 8)); }
 INLINE ivec lookup(ivec table, ivec at) { return of_bytes(vqtbl1q_u8(as_bytes(table), as_bytes(at))); }
 INLINE ivec multiply_low_bytes(ivec v, ivec by)
 {

@@ -43,6 +43,8 @@ OUTLINE ivec lookup(ivec table, ivec at)
     return out;
 }
 
+/* The upper bytes of 16-bit lanes. */
+INLINE ivec upper_bytes(ivec v) { return (ivec)((pairs)v >> 8); }
 /* The lower bytes of 16-bit lanes times the lanes of `by`, which are below 128. */
 INLINE ivec multiply_low_bytes(ivec v, ivec by) { return (ivec)(((pairs)v & 255) * (pairs)by); }
 /* 16 bits of each row, twice. */

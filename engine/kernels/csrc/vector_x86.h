@@ -26,6 +26,8 @@ INLINE ivec subtract_bytes(ivec a, ivec b) { return OF_BITS(sub_epi8)(a, b); }
 INLINE ivec add_bytes(ivec a, ivec b) { return OF_BITS(add_epi8)(a, b); }
 INLINE ivec shift_left(ivec v, int by) { return OF_BITS(slli_epi16)(v, by); }
 INLINE ivec shift_right(ivec v, int by) { return OF_BITS(srli_epi16)(v, by); }
+/* The upper bytes of 16-bit lanes. */
+INLINE ivec upper_bytes(ivec v) { return OF_BITS(srli_epi16)(v, 8); }
 /* The lower bytes of 16-bit lanes times the lanes of `by`, which are below 128. */
 INLINE ivec multiply_low_bytes(ivec v, ivec by) { return OF_BITS(maddubs_epi16)(v, by); }
 INLINE ivec even_bytes(ivec v) { return OF_BITS(srai_epi16)(OF_BITS(slli_epi16)(v, 8), 8); }

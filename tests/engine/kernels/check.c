@@ -587,7 +587,7 @@ int main(int count, char **arguments)
             failures++;
         for (int f = 0; products && f < FORMS; f++)
             for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-                const int64_t k = forms[f].elements == 256 ? up(shapes[i][1], 256) : shapes[i][1];
+                const int64_t k = up(shapes[i][1], forms[f].elements);
                 failures += check(set, &forms[f], shapes[i][0], k, shapes[i][2]);
             }
         for (size_t i = 0; layers && i < sizeof of_layers / sizeof *of_layers; i++) {
