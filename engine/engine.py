@@ -183,6 +183,8 @@ class Engine:
             for (_, pool), texts in self._earlier.items():
                 if pool == command.earlier.pool:
                     texts.forget(command.earlier.chat)
+            if command.erased and isinstance(self._model, LoadedModel):
+                self._model.sequences.forget(command.kept, everything=not command.earlier.chat)
             return
         behind = len(self._waiting)
         if (

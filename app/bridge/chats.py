@@ -194,6 +194,7 @@ class Shelf(QObject):
         """Erase something that is in the trash, for good."""
         if not self._library.forget(entry):
             return
+        self._replies.forget(entry.conversation_id, erased=True)
         if entry.whole:
             self._journal.erase(entry.conversation_id)
         else:
@@ -204,7 +205,7 @@ class Shelf(QObject):
     def clear(self) -> None:
         """Forget every conversation and preset; the disk is told elsewhere."""
         self._replies.stop_all()
-        self._replies.forget_all()
+        self._replies.forget_all(erased=True)
         self._library.clear()
         self._presets.clear()
         self.presets_changed.emit()

@@ -140,14 +140,15 @@ class Replies(QObject):
             else:
                 self._done(running)
 
-    def forget(self, conversation_id: int) -> None:
-        """Guess no more from what was said in a conversation, which is no longer there."""
-        self._client.send(ForgetReplies(_place(conversation_id)))
+    def forget(self, conversation_id: int, erased: bool = False) -> None:
+        """Guess no more from what was said in a conversation; if it was erased, the model drops what it read of it."""
+        kept = self.kept(conversation_id, "") if erased else None
+        self._client.send(ForgetReplies(_place(conversation_id), erased, kept))
 
-    def forget_all(self) -> None:
-        """Guess no more from anything that was said."""
+    def forget_all(self, erased: bool = False) -> None:
+        """Guess no more from anything that was said; if it was erased, the model drops all that it read."""
         for pool in (OF_CHATS, OF_PROGRAMS):
-            self._client.send(ForgetReplies(EarlierReplies(pool)))
+            self._client.send(ForgetReplies(EarlierReplies(pool), erased))
 
     def stop_all(self) -> None:
         """Stop every reply, running or queued."""

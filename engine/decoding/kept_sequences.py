@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
-from weakref import WeakKeyDictionary
+from pathlib import Path
+from weakref import WeakKeyDictionary, WeakSet
 
 from engine.decoding.kept_on_disk import ChatOnDisk
 from engine.decoding.sequence import TokenSequence
+from engine.messages import KeptChat
 from engine.model.kv_cache import shared_tokens
 
 _MOST = 8
@@ -28,6 +30,7 @@ class KeptSequences:
         self._kept = [new()]  # the one that was used last is at the end
         self._in_use: list[TokenSequence] = []
         self._on_disk: WeakKeyDictionary[TokenSequence, ChatOnDisk] = WeakKeyDictionary()
+        self._erased: WeakSet[TokenSequence] = WeakSet()  # in use, and not kept afterwards
         self._trouble: str | None = ""  # why the disk refused a text; None once it was said
 
     @property
@@ -82,7 +85,8 @@ class KeptSequences:
         in_memory = any(known.folder == chat.folder and known.in_memory for known in self._on_disk.values())
         if in_memory or (self.unwritten and not self._has_room_for_another()):
             return
-        text = chat.tokens(next(iter((*self._kept, *self._in_use))).cache)
+        any_text, *_ = (*self._kept, *self._in_use) or (self._new(),)
+        text = chat.tokens(any_text.cache)
         if text:
             prompt = [*text, text[-1]]
             sequence = self.open(prompt, chat)
@@ -116,10 +120,29 @@ class KeptSequences:
         """Keep a sequence whose reply has ended; drop the oldest ones if there are too many or memory is short."""
         if (chat := self._on_disk.get(sequence)) is not None and chat.in_memory:
             chat.written = False
-        self._kept.append(sequence)
         self._in_use.remove(sequence)
+        if sequence in self._erased:
+            return
+        self._kept.append(sequence)
         while len(self._kept) > _MOST or (len(self._kept) > 1 and not self._has_room(0, 0)):
             del self._kept[0]
+
+    def forget(self, place: KeptChat | None, everything: bool = False) -> None:
+        """Drop the texts of a chat, and those that belong to no chat, which may be older ones of it.
+
+        Args:
+            place: The chat's place on the disk; None if it has none.
+            everything: True to drop the texts of all chats, and those in use when their replies end.
+        """
+        folder = None if place is None else Path(place.folder)
+
+        for text in list(self._kept):
+            known = self._on_disk.get(text)
+            if everything or known is None or known.folder == folder:
+                self._kept.remove(text)
+                self._on_disk.pop(text, None)
+        if everything:
+            self._erased.update(self._in_use)
 
     def _unwritten(self) -> Iterator[tuple[TokenSequence, ChatOnDisk]]:
         for sequence in self._kept:

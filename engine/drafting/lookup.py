@@ -127,7 +127,8 @@ class _Match:
     """Places of one or more texts that the end of the text equals."""
 
     length: int  # tokens
-    places: Sequence[int]  # places after it, the latest first
+    places: Sequence[int]  # places after it, the latest first; others, if texts were forgotten since
+    following: int  # the token that stood there most often
     elsewhere: bool  # True for places in other texts
 
 
@@ -172,10 +173,7 @@ class PromptLookup(Drafter):
         """Learn from the tokens what matches are worth, and append them."""
         for token in tokens:
             for match in self._matches:
-                source = self._others if match.elsewhere else self._text
-                assert source is not None
-                after = Counter(source.tokens[place] for place in match.places)
-                held = after.most_common(1)[0][0] == token
+                held = match.following == token
                 self._chances.learn(match.length, held, match.elsewhere)
                 if held and match.elsewhere and self._others is not None:
                     self._others.use(match.places[0])
@@ -261,7 +259,8 @@ class PromptLookup(Drafter):
             if source is not None:
                 length, places = source.find(end)
                 if places:
-                    found.append(_Match(length, places, source is not self._text))
+                    following = Counter(source.tokens[place] for place in places).most_common(1)[0][0]
+                    found.append(_Match(length, places, following, source is not self._text))
         return tuple(found)
 
     def _continuation(self, start: int, guesses: Sequence[int], length: int) -> list[int]:

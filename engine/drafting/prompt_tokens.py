@@ -159,8 +159,8 @@ def check_prompt_tokens(layout: PromptTokenLayout, model: ModelConfig) -> None:
     """Refuse prompt tokens of another model.
 
     Raises:
-        DraftMismatch: The prompt tokens have another hidden size, or were trained for other numbers of layers or
-            attention heads.
+        DraftMismatch: The prompt tokens have another hidden size, were trained for other numbers of layers or
+            attention heads, or see each other both ways, which a state cannot.
     """
     check_sizes(layout.hidden_size, model.vocabulary_size, model)
     layers, heads = layout.layers or model.layers, layout.heads or model.heads
@@ -172,6 +172,11 @@ def check_prompt_tokens(layout: PromptTokenLayout, model: ModelConfig) -> None:
             wanted_heads=heads,
             layers=model.layers,
             heads=model.heads,
+        )
+    if model.delta is not None and layout.mask == "encoder" and layout.members > 1:
+        raise DraftMismatch(
+            "The prompt tokens of one place see each other, but this model's layers keep a state that reads one after "
+            "the other; choose a set with another attention mask."
         )
 
 

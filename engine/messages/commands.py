@@ -412,6 +412,8 @@ class ForgetReplies:
     """Guess no more from what was said in a chat."""
 
     earlier: EarlierReplies  # an empty name of a chat stands for all chats
+    erased: bool = False  # True to drop also what the model in memory has read of it
+    kept: KeptChat | None = None  # place of an erased chat; None if it may be any that has no place
 
 
 @dataclass(frozen=True)

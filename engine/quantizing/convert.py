@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from engine.errors import InvalidOption, TenonError, UnsupportedModel
+from engine.errors import InvalidOption, UnsupportedModel
 from engine.files import file_trouble, read_text_file
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.gguf.mixtures import MIXTURES, PLAIN_TYPES
@@ -42,6 +43,7 @@ from engine.quantizing.copy_file import CopyPlan, check_free, no_room, plan_copy
 from engine.quantizing.folder import differences, from_folder
 from engine.quantizing.original import Original, from_gguf
 from engine.quantizing.reading import LayerByLayer, Loss, Text, loss_of, read_texts
+from engine.sentences import figure
 from engine.training.examples import requests
 from engine.training.generation import Turn, Writer
 
@@ -154,17 +156,16 @@ def convert(request: CopyRequest, progress: Progress, check: Check = lambda: Non
     """
     copying = prepare(request)
     opened, plan = copying.opened, copying.plan
-    busy = InvalidOption("This copy is being made already: wait for it.")
-    with _place(request, copying, busy) as folder:
+    with _place(request, copying) as folder:
         check_free(plan, folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise file_trouble(error, folder) from error
         measuring, hidden, importance = _texts(request, copying, folder, progress, check)
-        path = folder / f"{copying.name}{SUFFIX}"
+        path = folder / f"{'copy' if request.out is not None else copying.name}{SUFFIX}"
         if not opened.checkpoint.from_gguf:
-            _check_form(copying, folder / f"form{SUFFIX}")
+            _check_form(copying, folder / f".form{SUFFIX}")
         write_copy(
             copying.original, plan, importance, path, lambda done, total: progress("writing", done, total), check
         )
@@ -182,7 +183,7 @@ def convert(request: CopyRequest, progress: Progress, check: Check = lambda: Non
 
 def discard(request: CopyRequest) -> None:
     """Remove what is left of a copy that was interrupted."""
-    with _place(request, prepare(request), InvalidOption("This copy is being made already: wait for it.")) as folder:
+    with _place(request, prepare(request)) as folder:
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -213,9 +214,9 @@ def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
             "{name} has {have} bits for each weight, and {to} has {wanted}: more bits bring nothing back, so choose a "
             "smaller type.",
             name=name,
-            have=f"{have:.3g}",
+            have=figure(have, ".3g"),
             to=to,
-            wanted=f"{wanted:.3g}",
+            wanted=figure(wanted, ".3g"),
         )
     if original.kind not in PLAIN:
         raise _quantized(opened, opened.config.quantization or type_name(original.kind))
@@ -231,7 +232,7 @@ def _quantized(opened: OpenedModel, kind: str) -> UnsupportedModel:
 
 
 def _bits(kind: str) -> float:
-    """Return the bits of a weight of a type; of one that is not written here as many as a byte's."""
+    """Return the bits of a weight of a type; 4 of one that Tenon does not compute with."""
     if kind in ("F32", "F64"):
         return 32.0
     if kind not in blocks.NAMES:
@@ -267,8 +268,13 @@ def _check_form(copying: Copying, path: Path) -> None:
 
 
 @contextmanager
-def _place(request: CopyRequest, copying: Copying, busy: TenonError) -> Iterator[Path]:
-    """Yield the folder of the unfinished copy, held alone."""
+def _place(request: CopyRequest, copying: Copying) -> Iterator[Path]:
+    """Yield the folder of the unfinished copy, held alone.
+
+    Raises:
+        InvalidOption: Another thread or process holds it.
+    """
+    busy = InvalidOption("This copy is being made already: wait for it.")
     try:
         if request.out is not None:
             folder = request.out.with_name(f".{request.out.name}.part")
@@ -296,8 +302,9 @@ def _texts(
 
     They are kept in the folder, for a copy that is interrupted.
     """
-    opened, told = copying.opened, f"{copying.original.digest} {request.calibrate} {request.to}"
-    kept = folder / _STATE
+    opened, kept = copying.opened, folder / _STATE
+    given = "" if request.calibrate is None else _text_of(request.calibrate)
+    told = f"{copying.original.digest} {hashlib.sha256(given.encode()).hexdigest()} {request.to}"
     try:
         return _read_state(kept, told)
     except (OSError, SafetensorError, KeyError, ValueError):
@@ -305,7 +312,7 @@ def _texts(
     if request.calibrate is None:
         calibrating, measuring = _own_replies(opened, progress, check)
     else:
-        calibrating, measuring = _windows(opened, request.calibrate)
+        calibrating, measuring = _windows(opened, request.calibrate, given)
     weighs = _weighs(request.to)
     hidden, importance = read_texts(
         opened.checkpoint,
@@ -345,18 +352,21 @@ def _read_state(path: Path, told: str) -> tuple[list[Text], list[Tensor], dict[s
         return texts, hidden, importance
 
 
-def _windows(opened: OpenedModel, path: Path) -> tuple[list[Text], list[Text]]:
-    """Cut a file's text into windows, all over it: most decide what counts, and the loss is measured on others.
-
-    Raises:
-        InvalidOption: The file cannot be read, or is too short.
-    """
+def _text_of(path: Path) -> str:
     try:
-        text = read_text_file(path)
+        return read_text_file(path)
     except (OSError, ValueError) as error:
         raise InvalidOption(
             "{path} cannot be read as text: give a text file in UTF-8.", path=path, details=str(error)
         ) from error
+
+
+def _windows(opened: OpenedModel, path: Path, text: str) -> tuple[list[Text], list[Text]]:
+    """Cut a file's text into windows, all over it: most decide what counts, and the loss is measured on others.
+
+    Raises:
+        InvalidOption: It is too short.
+    """
     ids = opened.tokenizer.encode(text)
     if len(ids) < _LEAST_TOKENS:
         raise InvalidOption(

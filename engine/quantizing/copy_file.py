@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,10 +90,7 @@ def _kind(tensor: NewTensor, chosen: Mapping[str, str]) -> int:
 
 def tensor_bytes(kind: int, shape: tuple[int, ...]) -> int:
     """Return the bytes of a tensor of a type."""
-    rows = 1
-    for count in shape[:-1]:
-        rows *= count
-    return rows * (4 * shape[-1] if kind == F32 else blocks.row_bytes(kind, shape[-1]))
+    return math.prod(shape[:-1]) * (4 * shape[-1] if kind == F32 else blocks.row_bytes(kind, shape[-1]))
 
 
 def check_free(plan: CopyPlan, folder: Path) -> None:
@@ -141,7 +139,7 @@ def write_copy(
         with path.open("r+b" if done else "wb") as file:
             if not done:
                 file.write(plan.head)
-            noted, dirty = done, 0
+            dirty = 0
             for index in range(done, len(plan.places)):
                 tensor, place = plan.tensors[index], plan.places[index]
                 file.seek(place.start)
@@ -152,8 +150,8 @@ def write_copy(
                 if dirty >= _NOTED_BYTES or index + 1 == len(plan.places):
                     file.flush()
                     os.fsync(file.fileno())
-                    noted, dirty = index + 1, 0
-                    write_whole(note, json.dumps({"copy": told, "done": noted}))
+                    dirty = 0
+                    write_whole(note, json.dumps({"copy": told, "done": index + 1}))
             file.truncate(plan.size_bytes)
     except OSError as error:
         if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
@@ -179,7 +177,7 @@ def _rows(
         yield from tensor.raw_rows(original.files, check)
         return
     weights = _weights(tensor, importance) if place.kind in blocks.NAMES.values() else []
-    each = max(1, _count(tensor.shape) // max(1, len(weights)))
+    each = max(1, math.prod(tensor.shape[:-1]) // max(1, len(weights)))
     row = 0
     for rows in tensor.rows(original.files, check):
         while len(rows):
@@ -211,10 +209,3 @@ def _weights(tensor: NewTensor, importance: Importance) -> list[Tensor]:
     alike = torch.ones(tensor.shape[-1])
     found = [alike if one is None else one for one in known]
     return found if tensor.columns is None else [one[tensor.columns] for one in found]
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape[:-1]:
-        count *= size
-    return count

@@ -19,7 +19,7 @@ from engine.gguf.parts import all_parts, find_gguf
 from engine.gguf.stored_tensor import F32, StoredTensor
 from engine.gguf.writing import pairs_of
 from engine.model_file import OpenedModel
-from engine.weights.checkpoint import Checkpoint, piece_values
+from engine.weights.checkpoint import piece_values
 from engine.weights.direct_reader import read_pieces
 from engine.weights.watched_file import WatchedFile
 
@@ -113,11 +113,7 @@ def from_gguf(opened: OpenedModel) -> Original:
         _group(metadata.get(f"{prefix}.attention.head_count"), metadata.get(f"{prefix}.attention.head_count_kv")),
     )
     pairs = {key: value for key, value in pairs_of(headers[0]).items() if not key.startswith(_LEFT_OUT)}
-    return Original(pairs, tensors, _files(checkpoint), facts, checkpoint.digest())
-
-
-def _files(checkpoint: Checkpoint) -> Mapping[Path, WatchedFile]:
-    return checkpoint.files
+    return Original(pairs, tensors, checkpoint.files, facts, checkpoint.digest())
 
 
 def _group(heads: object, kv_heads: object) -> int:

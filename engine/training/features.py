@@ -15,10 +15,9 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import InvalidOption, OutOfDisk
-from engine.model.decoder import Decoder
+from engine.model.decoder import Decoder, TextRows
 
-#: Tokens of several texts that are read in one forward, each text seeing itself alone. Wider products are faster, but
-#: attention looks at all pairs: of 64 to 1024 this was the fastest, for the guide on a CPU.
+# Tokens of several texts that are read in one forward.
 _FORWARD_TOKENS = 256
 KIND = "text"
 #: Features that are kept, as bfloat16: their rounding is a tenth of the noise that training adds.
@@ -57,25 +56,17 @@ class FeatureBatch:
 def features_of(decoder: Decoder, texts: Sequence[Sequence[int]]) -> list[Tensor]:
     """Return the features of each text, (its length, h).
 
-    Texts are put side by side into one forward, where a mask keeps each to itself: the products are wider, and so
-    faster, than those of one text after the other. A layer that keeps a state of the text knows no such mask.
+    Several texts share a forward: the products are wider, and so faster, than those of one text after the other.
     """
     found: list[Tensor] = []
-    for group in _groups(texts) if not decoder.config.convolution else ([text] for text in texts):
-        lengths = [len(text) for text in group]
-        total = sum(lengths)
-        owner = torch.arange(len(group)).repeat_interleave(torch.tensor(lengths))
-        mask = (owner[:, None] == owner).tril()
-        cache = decoder.new_cache(total)
-        cache.begin(max(lengths))
-        output = decoder.forward(
-            torch.tensor([token for text in group for token in text]),
-            torch.cat([torch.arange(length) for length in lengths]),
-            cache,
-            mask=mask if len(group) > 1 else None,
-            logit_rows=slice(0, 0),
-        )
-        found += torch.split(output.hidden, lengths)
+    for group in _groups(texts):
+        rows = []
+        for text in group:
+            cache = decoder.new_cache(len(text))
+            cache.begin(len(text))
+            rows.append(TextRows(torch.tensor(text), torch.arange(len(text)), cache))
+        hidden = decoder.forward_together(rows, logit_rows=slice(0, 0)).hidden
+        found += torch.split(hidden, [len(text) for text in group])
     return found
 
 

@@ -1,7 +1,7 @@
 """The target's own replies, to learn from: many texts written at once, so that its weights are read once for all.
 
-The texts lie side by side in one cache as branches that never meet, and each row sees its own text alone. A row's bits
-depend on its path and a token's noise on seed and position, so a text is the one that the target writes by itself.
+Each text has a cache of its own. A row's bits depend on its path and a token's noise on seed and position, so a text is
+the one that the target writes by itself.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy
-import torch
 from torch import Tensor
 
-from engine.model.attention import Paths
+from engine.decoding.sequence import AskedRows, Target, TokenSequence
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
+from engine.model.text_states import LEAST_STATES
+from engine.model.token_tree import Draft
 from engine.text.repetition import loop_start
 from engine.training.features import Example
 
@@ -37,14 +37,14 @@ class Turn:
     limit: int  # most tokens that the target writes
 
 
-@dataclass
+@dataclass(eq=False)
 class _Text:
     """A text while it is written."""
 
+    sequence: TokenSequence  # its first tokens, as many as the target has read
     turns: Sequence[Turn]
     ids: list[int] = field(default_factory=list)
     own: list[bool] = field(default_factory=list)
-    rows: int = 0  # number of its first tokens that the cache holds
     turn: int = -1
     written: int = 0  # in this turn
 
@@ -59,12 +59,23 @@ class _Text:
         self.ids += given
         self.own += [False] * len(given)
         self.written = 0
+        self.sequence.cache.begin(len(self.ids))
         return True
 
-    def take(self, logits: Tensor, row: int, end_ids: Collection[int], longest: int) -> bool:
-        """Take the next token; return whether the text goes on."""
+    @property
+    def unread(self) -> list[int]:
+        """Tokens that the target has not read yet."""
+        return self.ids[len(self.sequence.token_ids) :]
+
+    def ask(self) -> AskedRows:
+        """Return the unread tokens as rows of a forward: a root alone, or a piece of a prompt."""
+        tokens = self.unread
+        return AskedRows(self.sequence, tokens, Draft() if len(tokens) == 1 else None, ends_prompt=True)
+
+    def take(self, logits: Tensor, end_ids: Collection[int], longest: int) -> bool:
+        """Take the next token, given the (1, V) logits after the last; return whether the text goes on."""
         turn = self.turns[self.turn]
-        token = turn.sampler.pick(logits, row, len(self.ids), self.ids)
+        token = turn.sampler.pick(logits, 0, len(self.ids), self.ids)
         self.ids.append(token)
         self.own.append(True)
         self.written += 1
@@ -76,10 +87,12 @@ class _Text:
             return self.go_on() and len(self.ids) < longest
         return self.written < turn.limit
 
-    def example(self, features: Tensor) -> Example:
+    def example(self) -> Example:
         """Return the text so far; nothing follows its last token, so that token's features are not known."""
-        kept = min(len(self.ids), self.rows + 1)
-        return Example(tuple(self.ids[:kept]), tuple(self.own[:kept]), features[: kept - 1].clone())
+        features = self.sequence.take_hidden()
+        assert features is not None, "the sequence keeps its features"
+        kept = min(len(self.ids), len(features) + 1)
+        return Example(tuple(self.ids[:kept]), tuple(self.own[:kept]), features[: kept - 1].bfloat16())
 
 
 class Writer:
@@ -100,19 +113,10 @@ class Writer:
         width: int = WIDTH,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        self._decoder, self._end_ids, self._longest = decoder, end_ids, longest
-        self._check = check
-        # Rows of the cache, of which the texts in progress take at most ``width * longest``
-        self.capacity = width * longest + _FORWARD_ROWS + longest
-        self._cache = decoder.new_cache(self.capacity)
-        self._cache.begin(longest)
-        self._held = 0  # rows in the cache, including those of texts that have ended
-        self._texts: list[_Text | None] = [None] * width
-        #: Where in the cache the rows of each text lie.
-        self._places = numpy.zeros((width, longest), dtype=numpy.int32)
-        self._features = torch.empty(width, longest, decoder.config.hidden_size, dtype=torch.bfloat16)
+        self._target, self._end_ids, self._longest = Target(decoder), end_ids, longest
+        self._width, self._check = width, check
+        self._texts: list[_Text] = []
 
-    @torch.inference_mode()
     def write(self, asked: Iterator[Sequence[Turn]], count: int | None = None) -> Iterator[Example]:
         """Write texts and hand them out in the order in which they end.
 
@@ -120,72 +124,41 @@ class Writer:
             asked: Texts to write, which need not end; turns after a text has reached its full length are skipped.
             count: Number of texts; None for as many as are asked for.
         """
-        fitting = (text for text in map(_Text, asked) if text.go_on() and 0 < len(text.ids) < self._longest)
+        fitting = (text for text in map(self._new_text, asked) if text.go_on() and 0 < len(text.ids) < self._longest)
         texts = itertools.islice(fitting, count)
         while True:
             self._begin(texts)
-            running = [(at, text) for at, text in enumerate(self._texts) if text is not None]
-            if not running:
+            if not self._texts:
                 return
-            logits = self._forward(running)
-            for row, (at, text) in enumerate(running):
-                if not text.take(logits, row, self._end_ids, self._longest):
-                    self._texts[at] = None
-                    yield text.example(self._features[at])
+            for text, asked_rows in self._forward():
+                if not text.take(asked_rows.logits, self._end_ids, self._longest):
+                    self._texts.remove(text)
+                    yield text.example()
 
     def unfinished(self) -> Iterator[Example]:
         """Yield the unfinished texts as far as they got, once no more are wanted."""
-        for at, text in enumerate(self._texts):
-            if text is not None and text.rows:
-                self._texts[at] = None
-                yield text.example(self._features[at])
+        texts, self._texts = self._texts, []
+        yield from (text.example() for text in texts if text.sequence.token_ids)
+
+    def _new_text(self, turns: Sequence[Turn]) -> _Text:
+        sequence = TokenSequence(self._target, self._longest, states=LEAST_STATES)
+        sequence.hidden_layers = (self._target.config.layers,)
+        return _Text(sequence, turns)
 
     def _begin(self, texts: Iterator[_Text]) -> None:
-        rows = sum(len(text.ids) - text.rows for text in self._texts if text is not None)
-        for at, text in enumerate(self._texts):
-            if rows >= _FORWARD_ROWS:
+        rows = sum(len(text.unread) for text in self._texts)
+        while len(self._texts) < self._width and rows < _FORWARD_ROWS:
+            begun = next(texts, None)
+            if begun is None:
                 return
-            begun = next(texts, None) if text is None else None
-            if begun is not None:
-                self._texts[at] = begun
-                rows += len(begun.ids)
+            self._texts.append(begun)
+            rows += len(begun.ids)
 
-    def _forward(self, running: Sequence[tuple[int, _Text]]) -> Tensor:
-        """Read the tokens that the cache lacks of all texts; return the (texts, V) logits after them."""
-        new = [(at, place) for at, text in running for place in range(text.rows, len(text.ids) - 1)]
-        silent = len(new)
-        new += [(at, len(text.ids) - 1) for at, text in running]
-        if self._held + len(new) > self.capacity:
-            self._tidy(running)
-        slots, places = (numpy.array(part) for part in zip(*new, strict=True))
-        self._places[slots, places] = numpy.arange(self._held, self._held + len(new))
-        paths = Paths(
-            torch.from_numpy((places + 1).astype(numpy.int32)),
-            torch.from_numpy(numpy.ascontiguousarray(self._places[slots, : int(places.max()) + 1])),
-        )
-        output = self._decoder.forward(
-            torch.tensor([self._text(at).ids[place] for at, place in new]),
-            torch.from_numpy(places),
-            self._cache,
-            mask=paths,
-            logit_rows=slice(silent, None),
-            check=self._check,
-            uncommitted=self._held,
-        )
-        self._features[torch.from_numpy(slots), torch.from_numpy(places)] = output.hidden.bfloat16()
-        self._held += len(new)
-        for _, text in running:
-            text.rows = len(text.ids)
-        return output.logits
-
-    def _text(self, at: int) -> _Text:
-        text = self._texts[at]
-        assert text is not None
-        return text
-
-    def _tidy(self, running: Sequence[tuple[int, _Text]]) -> None:
-        kept = numpy.sort(numpy.concatenate([self._places[at, : text.rows] for at, text in running]))
-        self._cache.commit((), kept.tolist())
-        for at, text in running:
-            self._places[at, : text.rows] = numpy.searchsorted(kept, self._places[at, : text.rows])
-        self._held = len(kept)
+    def _forward(self) -> list[tuple[_Text, AskedRows]]:
+        """Read the unread tokens of all texts; return each text's rows, whose logits are those after its last token."""
+        asked = [(text, text.ask()) for text in self._texts]
+        asked.sort(key=lambda one: one[1].draft is not None)  # pieces of prompts come first
+        self._target.compute([rows for _, rows in asked], self._check)
+        for text, rows in asked:
+            text.sequence.commit(rows.tokens, range(len(rows.tokens)))
+        return asked

@@ -257,7 +257,7 @@ def _maker(
         SmallNetwork.check(request.width, request.blocks)
         return SmallNetwork, lambda ids: SmallNetwork(target, opened.tokenizer, request.width, request.blocks)
     places = 3 if request.heads is None else request.heads
-    PromptTokenNetwork.check(places, request.members)
+    PromptTokenNetwork.check(target, places, request.members)
     return PromptTokenNetwork, lambda ids: PromptTokenNetwork(target, places, request.members, request.mask)
 
 

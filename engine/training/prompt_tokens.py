@@ -63,12 +63,19 @@ class PromptTokenNetwork(TrainedDraft):
         self.embeddings = nn.Parameter(torch.zeros(places, members, target.hidden_size))
 
     @staticmethod
-    def check(places: int, members: int) -> None:
-        """Refuse counts that are out of their range.
+    def check(target: ModelConfig, places: int, members: int) -> None:
+        """Refuse counts that are out of their range, and a target through which no gradients pass.
 
         Raises:
-            InvalidOption: A count is out of its range.
+            InvalidOption: A count is out of its range, or layers of the target keep a state of the text: many
+                insertions share its keys and values, and each would need a state of its own.
         """
+        if target.convolutions:
+            raise InvalidOption(
+                "Prompt tokens cannot be trained for {name}, whose layers keep a state of the text: train a draft of "
+                "another kind.",
+                name=target.architecture,
+            )
         if not 1 <= places <= MOST_PLACES:
             raise InvalidOption(f"There are {places} prompt tokens, but there must be between 1 and {MOST_PLACES}.")
         if not 1 <= members <= MOST_MEMBERS:

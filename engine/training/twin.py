@@ -6,6 +6,7 @@ The engine's own forward is for inference alone: it writes its cache in place an
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Collection
 from typing import Any
 
@@ -65,7 +66,7 @@ class Twin:
         self._family, self._version = checkpoint.architecture, transformers.__version__
         transformers.utils.logging.disable_progress_bar()
         try:
-            config = transformers.AutoConfig.for_model(**checkpoint.config)
+            config = transformers.AutoConfig.for_model(**json.loads(json.dumps(checkpoint.config), object_hook=_number))
             # Torch's own attention has no soft cap.
             attention = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
             # Its products of many experts at once have no gradients on every processor.
@@ -174,6 +175,11 @@ class Twin:
         return InvalidOption(
             f"Prompt tokens cannot be trained for {self._family}, because transformers {self._version} {reason}."
         )
+
+
+def _number(values: dict[str, Any]) -> Any:
+    """Return the infinite number that transformers spells as an object of JSON, or another object as it is."""
+    return float(values["__float__"]) if values.keys() == {"__float__"} else values
 
 
 def _named_as_stored(model: nn.Module, experts: FamilyExperts | None, stored: Collection[str]) -> dict[str, Tensor]:

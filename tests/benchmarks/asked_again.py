@@ -86,6 +86,7 @@ def measure(options: argparse.Namespace) -> None:
     kind = ("--spec-type", options.theirs, "-c", "4096", "-t", str(options.threads), "-np", "1")
     load, earlier = LoadOptions(options.model, threads=options.threads, context=4096), EarlierReplies("chats")
     with TenonChild(load) as child, llama_server(options.server, Path(options.model), *kind) as address:
+        print(f"{'':7}{'Tenon':>8} {options.theirs:>8}", flush=True)  # both programs are loaded
         child.sampled("Say hello.", 8, options.mode)
         _theirs(address, options, "Say hello.", 0)
         for first, edited, near in QUESTIONS[: options.questions]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.decoding.worth import Worth
-from engine.messages import EarlierReplies, Finished, ForgetReplies, Generate, Ping, Pong, Reply
+from engine.loaded_model import LoadedModel
+from engine.messages import EarlierReplies, Finished, ForgetReplies, Generate, KeptChat, Ping, Pong, Reply
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 
@@ -94,3 +95,18 @@ def test_an_erased_chat_leaves_nothing_in_memory_or_on_the_disk(
     assert again.timings.draft_n_accepted == first.timings.draft_n_accepted
     forget(client, replace(CHATS, chat=""))
     assert not noted(client)
+
+
+def test_an_erased_chat_leaves_no_rows_of_the_model(client: EngineClient, model: Path, tmp_path: Path) -> None:
+    place, other = (KeptChat(str(tmp_path / name), 1 << 30) for name in ("1", "2"))
+    for chat, prompt in ((place, PROMPT), (other, "Nothing of this is erased.")):
+        Path(chat.folder).mkdir()
+        finished = client.finish(replace(asked(client, model, CHATS, prompt), kept=chat))
+        assert isinstance(finished, Finished), finished
+    client.engine.submit(ForgetReplies(CHATS, erased=True, kept=place))
+    client.engine.submit(Ping(1))
+    client.wait_for(Pong)
+    loaded = client.engine._model
+    assert isinstance(loaded, LoadedModel)
+    prompt = list(finished.reply.prompt_ids)
+    assert [list(one.token_ids[: len(prompt)]) for one in loaded.sequences._kept] == [prompt]

@@ -472,10 +472,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ("self._memory.length = self.length", "pass", "the next reply begins with another length"),
     ),
     *_of(
+        "engine/drafting/earlier_texts.py",
+        "tests/engine/drafting/test_prompt_lookup.py",
+        ("length = max((_common(", "length = min((_common(", "the shortest match is drafted"),
+    ),
+    *_of(
         "engine/drafting/lookup.py",
         "tests/engine/drafting/test_prompt_lookup.py",
-        ("return max(((self._length(place, end), place)", "return min(((self._length(place, end), place)",
-         "the shortest match is drafted"),
         ("_UNLIKELY = -4.0", "_UNLIKELY = -0.1", "hardly any match is drafted"),
     ),
     # --- experts from the disk ---

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from threading import Event, Thread
 
 from PySide6.QtCore import QObject, Signal
@@ -19,7 +20,8 @@ from engine.child_process import belong_to_window
 from engine.errors import Cancelled, TenonError
 
 _NICE = 10
-_END_S, _LOOK_S = 5.0, 0.2
+# Times for a process that is done to end, between two looks at whether to stop, and for one that is killed to end
+_END_S, _LOOK_S, _CLOSE_S = 5.0, 0.2, 1.0
 _PROGRESS_STEP = 0.005  # of a step, between two tellings
 
 
@@ -27,7 +29,7 @@ class Copies(QObject):
     """Copies that are made or wait for their turn. The signals come in the window's thread."""
 
     changed = Signal()
-    made = Signal(str, str)  # name of the original, and of the copy
+    made = Signal(str)  # name of the copy
     refused = Signal(str)  # why a copy could not be made
 
     _told = Signal(str, object)  # name of the original, CopyStatus
@@ -36,6 +38,8 @@ class Copies(QObject):
         super().__init__(parent)
         self.entries: dict[str, CopyStatus] = {}  # by the original's name
         self._stops: dict[str, Event] = {}
+        self._process: SpawnProcess | None = None
+        self._closed = False
         self._worker = Worker("models-copies", self)
         self._told.connect(self._take)
 
@@ -44,32 +48,39 @@ class Copies(QObject):
         name = entry.name
         if name in self.entries:
             return
-        self.entries[name], self._stops[name] = CopyStatus(), Event()
+        self.entries[name] = CopyStatus()
+        stop = self._stops[name] = Event()
         self.changed.emit()
-        self._worker.run(
-            lambda: self._make(name, entry.ref, self._stops[name]),
-            lambda copy: self._end(name, lambda: self.made.emit(name, copy)),
-            lambda error: self._end(name, lambda: self._refuse(error)),
-        )
+
+        def made(copy: str) -> None:
+            self._end(name)
+            self.made.emit(copy)
+
+        def failed(error: TenonError) -> None:
+            if self._stops.get(name) is stop:  # else it was cancelled before its turn came
+                self._end(name)
+            if not isinstance(error, Cancelled):
+                self.refused.emit(error.message)
+
+        self._worker.run(lambda: self._make(name, entry.ref, stop), made, failed)
 
     def cancel(self, name: str) -> None:
         """Give a copy up, and remove what there is of it."""
         if name in self._stops:
             self._stops[name].set()
+            if name != next(iter(self.entries)):  # its turn has not come
+                self._end(name)
 
     def close(self) -> None:
         """End the process; what it has written stays for another time. May be called twice."""
-        self._worker.close(0.0)
+        self._closed = True
+        if (process := self._process) is not None and process.pid is not None:
+            process.kill()
+        self._worker.close(_CLOSE_S)
 
-    def _refuse(self, error: TenonError) -> None:
-        if not isinstance(error, Cancelled):
-            self.refused.emit(error.message)
-
-    def _end(self, name: str, tell: Callable[[], None]) -> None:
-        self.entries.pop(name, None)
-        self._stops.pop(name, None)
+    def _end(self, name: str) -> None:
+        del self.entries[name], self._stops[name]
         self.changed.emit()
-        tell()
 
     def _take(self, name: str, status: CopyStatus) -> None:
         if name in self.entries:
@@ -83,9 +94,13 @@ class Copies(QObject):
             raise Cancelled("It was stopped.")
         context = get_context("spawn")
         ours, theirs = context.Pipe(duplex=True)
-        process = context.Process(target=_run, args=(theirs, ref), name="tenon-copy")
+        # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
+        process = self._process = context.Process(target=_run, args=(theirs, ref), name="tenon-copy")
         process.start()
+        atexit.register(process.kill)
         theirs.close()
+        if self._closed:
+            process.kill()
         told, asked = CopyStatus(), False
         try:
             while True:
@@ -110,8 +125,10 @@ class Copies(QObject):
             ) from error
         finally:
             process.join(_END_S)
-            if process.is_alive():
-                process.kill()
+            process.kill()
+            process.join()
+            atexit.unregister(process.kill)
+            self._process = None
             ours.close()
 
 

@@ -60,7 +60,7 @@ class ModelStore(QObject):
         self._pairs_wanted: set[tuple[str, str]] = set()
         self.downloads.arrived.connect(self._arrived)
         self.downloads.measured.connect(self._keep_connection)
-        self.copies.made.connect(self._copied)
+        self.copies.made.connect(self._arrived)
         self.installed.changed.connect(self._tell_arrived)
         self.installed.changed.connect(self.find_pairs)
         self.offers.pair_wanted.connect(lambda target, draft: self._pairs_wanted.add((target, draft)))
@@ -193,10 +193,6 @@ class ModelStore(QObject):
     @Slot(object)
     def _keep_connection(self, bytes_per_s: int) -> None:
         self._settings.connection_bytes_per_s = bytes_per_s
-
-    @Slot(str, str)
-    def _copied(self, original: str, copy: str) -> None:
-        self._arrived(copy)
 
     @Slot(str)
     def _arrived(self, name: str) -> None:

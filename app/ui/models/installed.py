@@ -372,9 +372,9 @@ class Keeping(QObject):
         if entry is not None:
             self._store.copies.make(entry)
 
-    @Slot(str, str)
-    def _say_copied(self, original: str, copy: str) -> None:
-        self.said.emit(tr("The smaller copy {name} is ready.", name=title_of_model(copy)), False)
+    @Slot(str)
+    def _say_copied(self, name: str) -> None:
+        self.said.emit(tr("The smaller copy {name} is ready.", name=title_of_model(name)), False)
 
     @Slot(str)
     def _say_imported(self, name: str) -> None:

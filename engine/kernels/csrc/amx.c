@@ -40,7 +40,7 @@ static void configure(int first, int second, int steps)
 
 static void tiled_prepare(const struct job *job, const float *x, int64_t token)
 {
-    quantize_token(job, x, token, 0, 1, 0, 0);
+    quantize_token(job, x, token, (struct activation_form){TILE_TOKENS, 0, GROUP, 0, 0});
 }
 
 /* The exact sums of a group of weights by up to 16 tokens: both halves of the panel. */
@@ -63,59 +63,67 @@ enum { GROUP_SUMS = 2 * TILE_TOKENS * LANES };
 struct tile_term {
     int group;                  /* within the chunk */
     const float *x_scale;       /* of its tokens */
-    const union offset *offset;
 };
 
 enum { MOST_TERMS = 2 * CHUNK_GROUPS };
 
-/* Adds the sums of terms, GROUP_SUMS apart, for one half of the panel by `tokens` tokens. */
-INLINE void add_half(const struct spread_scales *w, const struct tile_term *terms, int count, const int32_t *sums, int first,
-                     int half, float values[][PANEL_ROWS], const int tokens, const int mins)
+/* Adds the mins of `groups` groups times the activations' sums, and then the sums of terms, GROUP_SUMS apart, for one half
+ * of the panel by `tokens` tokens. */
+INLINE void add_half(const struct spread_scales *w, const struct tile_term *terms, int count, const union offset *offset,
+                     int groups, const int32_t *sums, int first, int half, float values[][PANEL_ROWS], const int tokens,
+                     const int mins, const int whole)
 {
-    fvec value[TILE_TOKENS];
+    fvec value[TILE_TOKENS], total[TILE_TOKENS];
     UNROLL
     for (int t = 0; t < tokens; t++)
-        value[t] = load_floats(values[t] + LANES * half);
+        total[t] = load_floats(values[t] + LANES * half);
+    for (int group = 0; mins && group < groups; group++, offset += TILE_TOKENS)
+        UNROLL
+        for (int t = 0; t < tokens; t++)
+            total[t] = fused(load_floats(w->min[group] + LANES * half), broadcast_float(offset[first + t].sum), total[t]);
+    UNROLL
+    for (int t = 0; t < tokens; t++)
+        value[t] = whole ? float_zero() : total[t];
     for (const struct tile_term *term = terms; term < terms + count; term++, sums += GROUP_SUMS) {
         const fvec scale = load_floats(w->scale[term->group] + LANES * half);
-        const fvec min = mins ? load_floats(w->min[term->group] + LANES * half) : scale;
-        const float *x_scale = term->x_scale + first;
-        const union offset *offset = term->offset + first;
         UNROLL
         for (int t = 0; t < tokens; t++) {
-            const fvec both = multiply_floats(scale, broadcast_float(x_scale[t]));
-            value[t] = fused(to_float(load_ints(sums + t * LANES)), both, value[t]);
-            if (mins)
-                value[t] = fused(min, broadcast_float(offset[t].sum), value[t]);
+            const fvec sum = to_float(load_ints(sums + t * LANES)), x_scale = broadcast_float(term->x_scale[first + t]);
+            value[t] = whole ? fused(multiply_floats(sum, scale), x_scale, value[t])
+                             : fused(sum, multiply_floats(scale, x_scale), value[t]);
         }
     }
     UNROLL
     for (int t = 0; t < tokens; t++)
-        store_floats(values[t] + LANES * half, value[t]);
+        store_floats(values[t] + LANES * half,
+                     whole ? fused(value[t], load_floats(w->factor + LANES * half), total[t]) : value[t]);
 }
 
 /* Up to 16 tokens over a chunk. */
 INLINE void tile_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token, int tokens,
-                       float values[][PANEL_ROWS], const int mins)
+                       float values[][PANEL_ROWS], const int mins, const int whole)
 {
     _Alignas(64) int32_t sums[MOST_TERMS][2][TILE_TOKENS][LANES];
     struct tile_term terms[MOST_TERMS];
     int count = 0;
+    const int64_t place = place_of(job, tile_of(job, token, TILE_TOKENS), group);
     for (int g = 0; g < groups; g++) {
-        const int64_t at = (token / TILE_TOKENS * job->groups + group + g) * TILE_TOKENS;
-        const int of_group = 1 + has_rest(job, group + g, token, tokens);
+        const int64_t at = place + g * TILE_TOKENS;
+        const int of_group = 1 + has_rest(job, at, tokens);
         for (int i = 0; i < of_group; i++) {
             const int64_t term = i * job->rest;
             tile_sums((const int8_t *)job->x + at * GROUP + term, w->bytes[g][0], sums[count]);
-            terms[count++] = (struct tile_term){g, further(job->x_scale + at, term), further(job->offset + at, term)};
+            terms[count++] = (struct tile_term){g, further(job->x_scale + at, term)};
         }
     }
     for (int half = 0; half < 2; half++) {
         if (tokens == TILE_TOKENS)
-            add_half(&w->scales, terms, count, sums[0][half][0], 0, half, values, TILE_TOKENS, mins);
+            add_half(&w->scales, terms, count, job->offset + place, groups, sums[0][half][0], 0, half, values, TILE_TOKENS,
+                     mins, whole);
         else
             for (int t = 0; t < tokens; t++)
-                add_half(&w->scales, terms, count, sums[0][half][t], t, half, values + t, 1, mins);
+                add_half(&w->scales, terms, count, job->offset + place, groups, sums[0][half][t], t, half, values + t, 1,
+                         mins, whole);
     }
 }
 
@@ -128,10 +136,15 @@ static void tiled_chunk(const struct job *job, const struct spread *w, int64_t g
         const int count = left < TILE_TOKENS ? (int)left : TILE_TOKENS;
         for (int64_t at = 0; at < share; at += 64)
             __builtin_prefetch(next + tile * share + at, 0, 2);
-        if (job->type->mins)
-            tile_chunk(job, w, group, groups, token + done, count, values + done, 1);
+        const int whole = has_whole_scales(job->type->type);
+        if (job->type->mins && whole)
+            tile_chunk(job, w, group, groups, token + done, count, values + done, 1, 1);
+        else if (job->type->mins)
+            tile_chunk(job, w, group, groups, token + done, count, values + done, 1, 0);
+        else if (whole)
+            tile_chunk(job, w, group, groups, token + done, count, values + done, 0, 1);
         else
-            tile_chunk(job, w, group, groups, token + done, count, values + done, 0);
+            tile_chunk(job, w, group, groups, token + done, count, values + done, 0, 0);
     }
 }
 

@@ -10,7 +10,7 @@
  * 16 bits take fewer instructions. */
 #define SPREAD_SIGNED(bits) ((bits) == 8)
 #define SPREAD_WIDE(bits) ((bits) == 8)
-/* Sums in 16 bits are multiplied with their scales on the way to 32. */
+/* Sums in 16 bits, which integers of 7 bits exceed, are multiplied with their scales on the way to 32. */
 #define SPREAD_PAIRS 1
 
 INLINE ivec byte_pairs(const uint8_t *at)
@@ -21,28 +21,29 @@ INLINE ivec byte_pairs(const uint8_t *at)
 
 #include "spread.h"
 
+#define TILE_VECTORS 2
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
-#define DIRECT_POINTS 1
-#define BLOCK_CLASSES                                                                            \
-    BLOCK_CLASS(1, 0, 4) BLOCK_CLASS(1, 0, 5) BLOCK_CLASS(1, 0, 7) BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 4)          \
-    BLOCK_CLASS(1, 1, 5) BLOCK_CLASS(2, 0, 3) BLOCK_CLASS(2, 0, 4) BLOCK_CLASS(2, 0, 6) BLOCK_CLASS(2, 0, 7)         \
-    BLOCK_CLASS(2, 1, 2)
+#define BLOCK_CLASSES                                                                                        \
+    BLOCK_CLASS(1, 0, 5, 0) BLOCK_CLASS(1, 0, 7, 0) BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 8, 1)          \
+    BLOCK_CLASS(1, 1, 4, 0) BLOCK_CLASS(1, 1, 4, 1) BLOCK_CLASS(1, 1, 5, 0) BLOCK_CLASS(1, 1, 5, 1)          \
+    BLOCK_CLASS(2, 0, 5, 0) BLOCK_CLASS(2, 0, 6, 1) BLOCK_CLASS(2, 0, 7, 0) BLOCK_CLASS(2, 1, 2, 1)
 #define BF16_COLUMNS 4
 
-/* As many steps as 16 bits hold, where they are summed there: a step adds two products of at most 127 * (2^bits - 1). */
-#define RUN_STEPS(bits, steps) \
-    ((bits) == 8 ? (steps) : (bits) == 7 ? (steps) : (bits) == 6 ? 2 : (bits) == 5 || (steps) == 4 ? 4 : 8)
+/* As many steps as 16 bits hold: one adds two products of at most 127 * (2^bits - 1). Without mins a run begins so that it
+ * ends within them, however it overflows before: at most 16 products of -16 to 15, or 8 of -32 to 31, with 127. */
+#define RUN_STEPS(bits, mins, steps) ((bits) == 5 && (mins) ? 4 : (steps))
 
-/* sum + product, with the product in a register of its own no longer than it takes: left to order them itself, GCC
- * makes a step's products first and runs out of registers. */
-#define ADD_PRODUCT(product, add, sum, a, b)                                                                     \
-    do {                                                                                                         \
-        ivec made;                                                                                               \
-        __asm__(product " %3, %2, %1\n\t" add " %1, %0, %0" : "+x"(sum), "=&x"(made) : "x"(a), "x"(b));          \
+/* Two products, then both sums: left to order them itself, GCC makes a step's products first and runs out of registers,
+ * and sums right behind their products take the place of the next ones. */
+#define ADD_PRODUCTS(product, add, run, w, x)                                                                         \
+    do {                                                                                                              \
+        ivec first, second;                                                                                           \
+        __asm__(product " %6, %4, %2\n\t" product " %6, %5, %3\n\t" add " %2, %0, %0\n\t" add " %3, %1, %1"            \
+                : "+x"((run)[0]), "+x"((run)[1]), "=&x"(first), "=&x"(second) : "x"((w)[0]), "x"((w)[1]), "x"(x));    \
     } while (0)
 
-/* The same by way of sums of two products, which fill 16 bits. */
+/* Adds products by way of sums of two, which 7 bits fill 16 with. */
 INLINE ivec add_pairs(ivec sum, ivec w, ivec x)
 {
     ivec made;
@@ -51,39 +52,36 @@ INLINE ivec add_pairs(ivec sum, ivec w, ivec x)
     return sum;
 }
 
-INLINE ivec run_begin(ivec sum, const int bits)
+INLINE void run_steps(ivec run[], const ivec w[], ivec x, const int vectors, const int bits)
 {
-    return bits == 7 ? sum : broadcast_byte(0);
+    UNROLL
+    for (int v = 0; v < vectors && bits == 7; v++)
+        run[v] = add_pairs(run[v], w[v], x);
+    UNROLL
+    for (int v = 0; v < vectors && bits != 7; v += 2)
+        if (bits == 8)
+            ADD_PRODUCTS("vpmaddwd", "vpaddd", run + v, w + v, x);
+        else
+            ADD_PRODUCTS("vpmaddubsw", "vpaddw", run + v, w + v, x);
 }
 
-INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
+INLINE ivec run_begin(ivec start, ivec w, ivec x, const int started, const int bits)
 {
-    if (bits == 7)
-        return add_pairs(run, w, x);
-    if (first)
-        return bits == 8 ? _mm256_madd_epi16(w, x) : _mm256_maddubs_epi16(w, x);
     if (bits == 8)
-        ADD_PRODUCT("vpmaddwd", "vpaddd", run, w, x);
-    else
-        ADD_PRODUCT("vpmaddubsw", "vpaddw", run, w, x);
-    return run;
+        return _mm256_madd_epi16(w, x);
+    if (bits == 7)
+        return add_pairs(start, w, x);
+    return started ? _mm256_add_epi16(start, _mm256_maddubs_epi16(w, x)) : _mm256_maddubs_epi16(w, x);
 }
 
-INLINE ivec pair_products(ivec a, ivec b)
+INLINE ivec run_end(ivec run, const float *scale, const int whole)
 {
-    return _mm256_madd_epi16(a, b);
+    return _mm256_madd_epi16(run, whole ? load_bytes(scale) : _mm256_set1_epi16(1));
 }
 
-INLINE ivec add_ints(ivec a, ivec b)
+INLINE ivec add_runs(ivec a, ivec b)
 {
     return _mm256_add_epi32(a, b);
-}
-
-INLINE ivec run_end(ivec sum, ivec run, const int bits)
-{
-    if (bits == 7)
-        return run;
-    return _mm256_add_epi32(sum, bits == 8 ? run : _mm256_madd_epi16(run, _mm256_set1_epi16(1)));
 }
 
 #include "shifted_bf16.h"

@@ -10,21 +10,18 @@
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
 #include "spread.h"
-#include "whole_sums.h"
 
 /* Twice as many columns' sums of both kinds would take all 32 registers, and went to the stack. */
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 4
-#define DIRECT_POINTS 1
-#define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 8
 
-INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
+INLINE ivec run_step(ivec run, ivec w, ivec x)
 {
-    (void)bits, (void)first;
     return _mm512_dpbusd_epi32(run, w, x);
 }
 
+#include "whole_sums.h"
 #include "shifted_bf16.h"
 #include "block_tile.h"
 #include "f16_tile.h"

@@ -10,12 +10,9 @@
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
 #include "spread.h"
-#include "whole_sums.h"
 
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
-#define DIRECT_POINTS 1
-#define RUN_STEPS(bits, steps) (steps)
 
 /* The same instruction exists for AVX-512, by whose encoding this file can be tested where there is no AVX-VNNI. */
 #ifndef VPDPBUSD
@@ -23,13 +20,13 @@
 #endif
 
 /* By the intrinsic GCC 12 copies most sums before it adds to them. */
-INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
+INLINE ivec run_step(ivec run, ivec w, ivec x)
 {
-    (void)bits, (void)first;
     __asm__(VPDPBUSD " %2, %1, %0" : "+x"(run) : "x"(w), "x"(x));
     return run;
 }
 
+#include "whole_sums.h"
 #include "block_tile.h"
 
 static const struct multiplier blocks = {block_panel, block_prepare, sizeof(int8_t)};

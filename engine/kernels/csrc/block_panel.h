@@ -3,19 +3,20 @@
 #define TENON_BLOCK_PANEL_H
 
 #include "output.h"
+#include "quantize.h"
 
 /* Adds the products of the `groups` groups of a chunk, from `group` on, to (tokens, 32) values. `next`: weights that are
  * to be asked for meanwhile, `size` bytes of them. */
 typedef void chunk_product(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
                            int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size);
 
-/* Whether what quantizing left of a group's activations was kept for any of these tokens; the others' are zeros, and change
- * nothing. */
-INLINE int has_rest(const struct job *job, int64_t group, int64_t token, int tokens)
+/* Whether what quantizing left of a group's activations was kept for any of a tile's first tokens; the others' are zeros,
+ * and change nothing. `place`: see place_of. */
+INLINE int has_rest(const struct job *job, int64_t place, const int tokens)
 {
     int found = 0;
     for (int t = 0; job->rest && t < tokens; t++)
-        found |= job->refined[(token + t) * job->groups + group];
+        found |= job->refined[place + t];
     return found;
 }
 

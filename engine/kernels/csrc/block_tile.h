@@ -1,19 +1,19 @@
 /* Products with blocks that are spread into bytes. Before including this, a file brings a vector header and spread.h and
  * defines
  *
- *   BLOCK_COLUMNS                     columns per tile, as many as the registers hold
- *   NARROW_COLUMNS                    columns for which memory takes longer than arithmetic
- *   DIRECT_POINTS                     whether points of codebooks are multiplied with one column as they are looked up
- *   BLOCK_CLASSES                     a BLOCK_CLASS(subs, mins, bits) for each arithmetic that it tells apart
- *   RUN_STEPS(bits, steps)            steps after which a run of products is added to the sums
- *   run_begin(sum, bits)              a run, from the sums so far
- *   run_step(run, w, x, bits, first)  adds products of groups of four bytes
- *   run_end(sum, run, bits)           the sums with the run
+ *   TILE_VECTORS, BLOCK_COLUMNS   vectors of rows and columns of a tile, as many as the registers hold
+ *   NARROW_COLUMNS                columns for which memory takes longer than arithmetic, or 0
+ *   BLOCK_CLASSES                 a BLOCK_CLASS(subs, mins, bits, whole) for each arithmetic that it tells apart
+ *   RUN_STEPS(bits, mins, steps)  steps of a sub-block after which a run of products is added to the sums
+ *   run_begin(start, w, x, started, bits)     a run from its first products, groups of four bytes; `started`: there is a start
+ *   run_steps(run, w, x, vectors, bits)       adds further ones, to so many runs
+ *   run_end(run, scale, whole)    a run's sum; of bytes in pairs times the scales, where these are `whole`
+ *   add_runs(sum, run)            a sub-block's sum with a further run's, or a group's in pairs
  *
- * A sub-block's sum is exact in 32 bits; sub-blocks are added in order, by fused multiply-add with the product of both
- * scales, and where there are mins by another of the min and the activations' sum. With whole scales (spread.h) a group's
- * sum is exact; groups are added in order by fused multiply-add with the activations' scale, and chunks by another with
- * the weights' factor. */
+ * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sum of these times their scales is exact
+ * too; groups are added in order by fused multiply-add with the activations' scale, and chunks by another with the weights'
+ * factor. Else sub-blocks are added in order, by fused multiply-add with the product of both scales. Mins times the
+ * activations' sums are added before a chunk's products, likewise in order. */
 
 #include "block_panel.h"
 #include "quantize.h"
@@ -21,11 +21,11 @@
 enum {
     MOST_VECTORS = PANEL_ROWS / LANES,
     VECTOR_AHEAD = 12288,
-    WHOLE_COLUMNS = BLOCK_COLUMNS < 4 ? BLOCK_COLUMNS : 4,      /* per tile with whole scales, whose sums take two registers */
+    WHOLE_COLUMNS = BLOCK_COLUMNS < 4 ? BLOCK_COLUMNS : 4,      /* per tile with two sub-blocks' sums, which take twice the registers */
 };
 
-/* The weights to come: asked for evenly, while others are multiplied, and each of their lines, for with few columns a step
- * is longer than a line, and one that was left out is waited for. */
+/* The weights to come: asked for evenly, while others are multiplied, each of their lines, for one that was left out is
+ * waited for. */
 struct ahead {
     const uint8_t *at;
     int64_t step;
@@ -33,11 +33,13 @@ struct ahead {
 
 INLINE void ask(struct ahead *ahead)
 {
-    __builtin_prefetch(ahead->at, 0, 2);
-    for (int64_t line = 64; line < ahead->step; line += 64)
+    for (int64_t line = 0; line < ahead->step; line += 64)
         __builtin_prefetch(ahead->at + line, 0, 2);
     ahead->at += ahead->step;
 }
+
+/* Without it GCC keeps a group's weights, which its two terms share, in registers, and when there are no more on the stack. */
+#define READ_AGAIN() __asm__ volatile("" : : : "memory")
 
 /* A step's weights; `narrow`: they are to be widened here. */
 INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, const int narrow)
@@ -46,163 +48,117 @@ INLINE ivec step_weights(const uint8_t w[][STEP_BYTES], const int step, int at, 
     return !narrow ? four : step % 2 ? odd_bytes(four) : even_bytes(four);
 }
 
-/* The integers' sums of a sub-block. Without `ahead` nothing is asked for; `narrow`: weights of 16 bits are still in bytes. */
-INLINE void block_sub(int64_t stride, const uint8_t w[][STEP_BYTES], int row, const uint8_t *x, const int32_t start[],
-                      struct ahead *ahead, ivec sum[][BLOCK_COLUMNS], const int vectors, const int columns, const int steps,
-                      const int narrow, const int bits)
+/* A tile's prepared activations from a group on. */
+struct group_x {
+    const uint8_t *x;
+    const float *scale;
+    const union offset *offset;
+};
+
+/* Activations of a tile's group, `term` bytes behind the first term's. */
+INLINE struct group_x group_at(const struct job *job, int64_t place, int64_t term, const int subs, const int bits)
 {
-    const int run = RUN_STEPS(bits, steps);
+    (void)bits;
+    return (struct group_x){job->x + place * GROUP * (SPREAD_WIDE(bits) ? 2 : 1) + term,
+                            further(job->x_scale + place, term), further(job->offset + place * subs, term)};
+}
+
+/* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
+ * tokens. `narrow`: weights of 16 bits are still in bytes. */
+INLINE void block_group(const uint8_t w[][STEP_BYTES], const struct spread_scales *scales, int g, int row, struct group_x x,
+                        fvec value[][BLOCK_COLUMNS], const int vectors, const int columns, const int subs, const int mins,
+                        const int bits, const int whole, const int narrow)
+{
+    const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS / subs, run = RUN_STEPS(bits, mins, steps);
+    const int paired = SPREAD_PAIRED(bits), started = !mins && !SPREAD_SIGNED(bits);
+    ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
+    fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
-    for (int begin = 0; begin < steps; begin += run) {
-        ivec part[MOST_VECTORS][BLOCK_COLUMNS];
+    for (int first = 0; first < subs * steps; first += run) {
+        const int sub = first / steps, begins = first % steps == 0;
+        const float *scale = scales->scale[subs * g + sub] + row;
+        ivec part[BLOCK_COLUMNS][MOST_VECTORS];
         UNROLL
-        for (int c = 0; c < columns; c++)
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                part[v][c] = run_begin(begin ? sum[v][c] : broadcast_int(start[c]), bits);
-        UNROLL
-        for (int s = begin; s < begin + run; s++) {
+        for (int s = first; s < first + run; s++) {
             ivec weights[MOST_VECTORS];
             UNROLL
             for (int v = 0; v < vectors; v++)
                 weights[v] = step_weights(w, s, 4 * row + VECTOR_BYTES * v, narrow);
-            if (ahead && s % (SPREAD_WIDE(bits) ? 2 : 1) == 0)
-                ask(ahead);
             UNROLL
             for (int c = 0; c < columns; c++) {
-                const ivec activations = broadcast4(x + c * stride + 4 * s);
+                const ivec activations = broadcast4(x.x + 4 * (s * columns + c));
+                if (s > first) {
+                    run_steps(part[c], weights, activations, vectors, bits);
+                    continue;
+                }
+                const ivec start = started && begins ? broadcast4(x.offset + sub * columns + c) : broadcast_int(0);
                 UNROLL
                 for (int v = 0; v < vectors; v++)
-                    part[v][c] = run_step(part[v][c], weights[v], activations, bits, s == begin);
+                    part[c][v] = run_begin(start, weights[v], activations, started && begins, bits);
             }
         }
         UNROLL
         for (int c = 0; c < columns; c++)
             UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[v][c] = run_end(begin ? sum[v][c] : broadcast_int(start[c]), part[v][c], bits);
-    }
-}
-
-#if SPREAD_PAIRS
-/* The same as block_group does for a type with whole scales. Sums of a sub-block stay in 16 bits, where they begin so that
- * they end within them, however they overflow before: at most 8 products of (-32 to 31) * 127. Their scales are multiplied
- * with them on the way to 32. */
-INLINE void paired_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const struct spread_scales *scales,
-                         int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
-                         const int vectors, const int columns, const int bits)
-{
-    const int steps = GROUP_STEPS / 2;
-    UNROLL
-    for (int c = 0; c < columns; c++) {
-        const int64_t place = place_of(job, token + c, group, 0);
-        const uint8_t *x = job->x + place * GROUP + term;
-        const union offset *starts = further(job->offset + 2 * place, term);
-        ivec sum[MOST_VECTORS];
-        UNROLL
-        for (int sub = 0; sub < 2; sub++) {
-            ivec part[MOST_VECTORS];
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                part[v] = broadcast4(starts + sub);
-            UNROLL
-            for (int s = sub * steps; s < (sub + 1) * steps; s++) {
-                const ivec activations = broadcast4(x + 4 * s);
-                if (ahead && c == 0)
-                    ask(ahead);
-                UNROLL
-                for (int v = 0; v < vectors; v++)
-                    part[v] = run_step(part[v], step_weights(w, s, 4 * row + VECTOR_BYTES * v, 0), activations, bits, 0);
-            }
-            UNROLL
             for (int v = 0; v < vectors; v++) {
-                const ivec scale = load_bytes(scales->scale[2 * g + sub] + row + LANES * v);
-                sum[v] = sub ? add_ints(sum[v], pair_products(part[v], scale)) : pair_products(part[v], scale);
-            }
-        }
-        const fvec x_scales = broadcast_float(*further(job->x_scale + place, term));
-        UNROLL
-        for (int v = 0; v < vectors; v++)
-            value[v][c] = fused(to_float(sum[v]), x_scales, value[v][c]);
-    }
-}
-#endif
-
-/* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
- * tokens, whose activations are `term` bytes behind the first term's. For `ahead` see block_sub. */
-INLINE void block_group(const struct job *job, int64_t term, const uint8_t w[][STEP_BYTES], const struct spread_scales *scales,
-                        int g, int64_t group, int row, int64_t token, struct ahead *ahead, fvec value[][BLOCK_COLUMNS],
-                        const int vectors, const int columns, const int subs, const int mins, const int bits)
-{
-    const int wide = SPREAD_WIDE(bits) ? 2 : 1, steps = wide * GROUP_STEPS / subs, whole = WHOLE_SCALES(subs, mins, bits);
-#if SPREAD_PAIRS
-    if (whole) {
-        paired_group(job, term, w, scales, g, group, row, token, ahead, value, vectors, columns, bits);
-        return;
-    }
-#endif
-    const int64_t place = place_of(job, token, group, 0);
-    const uint8_t *x = job->x + place * wide * GROUP + term;
-    const float *x_scale = further(job->x_scale + place, term);
-    const union offset *offset = further(job->offset + place * subs, term);
-    fvec found[MOST_VECTORS][BLOCK_COLUMNS];
-    UNROLL
-    for (int sub = 0; sub < subs; sub++) {
-        ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
-        int32_t start[BLOCK_COLUMNS];
-        UNROLL
-        for (int c = 0; c < columns; c++)
-            start[c] = mins || SPREAD_SIGNED(bits) ? 0 : offset[c * job->groups * subs + sub].start;
-        block_sub(job->k * wide, w + GROUP_STEPS * (ahead ? wide : 1) / subs * sub, row, x + 4 * steps * sub, start, ahead,
-                  sum, vectors, columns, steps, !ahead && wide == 2, bits);
-        fvec scale[MOST_VECTORS];
-        UNROLL
-        for (int v = 0; v < vectors; v++)
-            scale[v] = load_floats(scales->scale[subs * g + sub] + row + LANES * v);
-        UNROLL
-        for (int c = 0; c < columns; c++) {
-            const fvec x_scales = broadcast_float(x_scale[c * job->groups]);
-            const fvec x_sums = mins ? broadcast_float(offset[c * job->groups * subs + sub].sum) : x_scales;
-            UNROLL
-            for (int v = 0; v < vectors; v++) {
-                const fvec product = to_float(sum[v][c]);
+                const ivec ended = paired ? run_end(part[c][v], scale + LANES * v, whole) : part[c][v];
+                sum[v][c] = (paired && whole ? first == 0 : begins) ? ended : add_runs(sum[v][c], ended);
+                if ((paired && whole) || first + run < (sub + 1) * steps)
+                    continue;
+                const fvec product = to_float(sum[v][c]), by = load_floats(scale + LANES * v);
                 if (whole)
-                    found[v][c] = sub ? fused(product, scale[v], found[v][c]) : multiply_floats(product, scale[v]);
+                    found[v][c] = sub ? fused(product, by, found[v][c]) : multiply_floats(product, by);
                 else
-                    value[v][c] = fused(product, multiply_floats(scale[v], x_scales), value[v][c]);
-                if (mins)
-                    value[v][c] = fused(load_floats(scales->min[subs * g + sub] + row + LANES * v), x_sums, value[v][c]);
+                    value[v][c] = fused(product, multiply_floats(by, broadcast_float(x.scale[c])), value[v][c]);
             }
-        }
     }
     UNROLL
-    for (int c = 0; c < columns; c++)
+    for (int c = 0; whole && c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
-            if (whole)
-                value[v][c] = fused(found[v][c], broadcast_float(x_scale[c * job->groups]), value[v][c]);
+            value[v][c] = fused(paired ? to_float(sum[v][c]) : found[v][c], broadcast_float(x.scale[c]), value[v][c]);
 }
 
-/* The same over a chunk; what quantizing left of a group's activations comes behind the group. */
-INLINE void block_tile(const struct job *job, const struct spread *w, int64_t group, int groups, int row, int64_t token,
-                       float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
-                       const int subs, const int mins, const int bits, const int refined)
+/* Adds a chunk's mins times the activations' sums. */
+INLINE void add_mins(const struct spread_scales *scales, int count, int row, const union offset *offset,
+                     fvec value[][BLOCK_COLUMNS], const int vectors, const int columns)
 {
-    const int whole = WHOLE_SCALES(subs, mins, bits);
+    for (int sub = 0; sub < count; sub++, offset += columns)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            UNROLL
+            for (int v = 0; v < vectors; v++)
+                value[v][c] = fused(load_floats(scales->min[sub] + row + LANES * v), broadcast_float(offset[c].sum),
+                                    value[v][c]);
+}
+
+/* Adds the products of a chunk; what quantizing left of a group's activations comes behind the group. */
+INLINE void block_tile(const struct job *job, const struct spread *w, int64_t place, int groups, int row,
+                       float values[][PANEL_ROWS], struct ahead *ahead, const int vectors, const int columns,
+                       const int subs, const int mins, const int bits, const int whole)
+{
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
-            value[v][c] = whole ? float_zero() : load_floats(values[c] + row + LANES * v);
-    for (int g = 0; g < groups; g++) {
-        block_group(job, 0, w->bytes[g], &w->scales, g, group + g, row, token, ahead, value, vectors, columns, subs, mins,
-                    bits);
-        if (refined && has_rest(job, group + g, token, columns)) {
-            /* Else GCC keeps a group's weights in registers for this, and its sums in memory. */
-            __asm__ volatile("" : : : "memory");
-            block_group(job, job->rest, w->bytes[g], &w->scales, g, group + g, row, token, ahead, value, vectors, columns,
-                        subs, mins, bits);
+            value[v][c] = load_floats(values[c] + row + LANES * v);
+    if (mins)
+        add_mins(&w->scales, subs * groups, row, group_at(job, place, 0, subs, bits).offset, value, vectors, columns);
+    UNROLL
+    for (int c = 0; whole && c < columns; c++)
+        UNROLL
+        for (int v = 0; v < vectors; v++) {
+            store_floats(values[c] + row + LANES * v, value[v][c]);
+            value[v][c] = float_zero();
+        }
+    for (int g = 0; g < groups; g++, place += columns) {
+        const int terms = 1 + has_rest(job, place, columns);
+        ask(ahead);
+        for (int i = 0; i < terms; i++) {
+            READ_AGAIN();
+            block_group(w->bytes[g], &w->scales, g, row, group_at(job, place, i * job->rest, subs, bits), value, vectors,
+                        columns, subs, mins, bits, whole, 0);
         }
     }
     UNROLL
@@ -215,139 +171,127 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
         }
 }
 
+/* Columns of a tile. */
+INLINE int most_columns(const int subs)
+{
+    return subs == 2 ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+}
+
 /* All tokens of an item over a chunk. `next`: the panel's bytes that are to be asked for, `size` of them. */
 INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
                         int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size, const int subs,
-                        const int mins, const int bits)
+                        const int mins, const int bits, const int whole)
 {
-    enum { PARTS = MOST_VECTORS / 2 };
-    const int steps = GROUP_STEPS * groups, most = WHOLE_SCALES(subs, mins, bits) ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+    enum { PARTS = MOST_VECTORS / TILE_VECTORS };
+    const int most = most_columns(subs);
     const int64_t blocks = (tokens + most - 1) / most;
-    struct ahead ahead = {next, (size / (steps * PARTS * blocks) + 15) / 16 * 16};
-    for (int part = 0; part < PARTS; part++)
-        for (int64_t block = 0; block < blocks; block++) {
-            const int64_t first = tokens * block / blocks, count = tokens * (block + 1) / blocks - first;
-            if (job->rest) {
-                switch (count) {
-                    COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, group, groups, 2 * LANES * part, token + first,
-                                                           values + first, &ahead, 2, columns, subs, mins, bits, 1))
-                }
-            } else {
-                switch (count) {
-                    COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, group, groups, 2 * LANES * part, token + first,
-                                                           values + first, &ahead, 2, columns, subs, mins, bits, 0))
-                }
+    struct ahead ahead = {next, (size / (groups * PARTS * blocks) + 15) / 16 * 16};
+    for (int64_t first = 0; first < tokens; first += most) {
+        const struct token_tile tile = tile_of(job, token + first, most);
+        for (int part = 0; part < PARTS; part++)
+            switch (tile.width) {
+                COLUMN_CASES(BLOCK_COLUMNS, block_tile(job, w, place_of(job, tile, group), groups,
+                                                       TILE_VECTORS * LANES * part, values + first, &ahead, TILE_VECTORS,
+                                                       columns, subs, mins, bits, whole))
             }
-        }
+    }
+}
+
+INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token, const int wide, const int paired)
+{
+    const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
+    if (job->type->sub == GROUP)
+        quantize_token(job, x, token, (struct activation_form){most_columns(1), wide, GROUP, paired, zero});
+    else
+        quantize_token(job, x, token, (struct activation_form){most_columns(2), wide, GROUP / 2, paired, zero});
 }
 
 static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
-    const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
     if (SPREAD_WIDE(job->type->bits))
-        quantize_token(job, x, token, zero, 0, 1, 0);
-    else if (SPREAD_PAIRS && WHOLE_SCALES(GROUP / job->type->sub, job->type->mins, job->type->bits))
-        quantize_token(job, x, token, zero, 0, 0, 1);
+        prepare_in_form(job, x, token, SPREAD_WIDE(8), 0);
+    else if (SPREAD_PAIRED(job->type->bits))
+        prepare_in_form(job, x, token, 0, SPREAD_PAIRS);
     else
-        quantize_token(job, x, token, zero, 0, 0, 0);
+        prepare_in_form(job, x, token, 0, 0);
 }
 
-#define BLOCK_CLASS(subs, mins, bits)                                                                                 \
-    static void block_chunk_##subs##_##mins##_##bits(const struct job *job, const struct spread *w, int64_t group,    \
-                                                     int groups, int64_t token, int64_t tokens,                       \
-                                                     float values[][PANEL_ROWS], const uint8_t *next, int64_t size)   \
-    {                                                                                                                 \
-        block_chunk(job, w, group, groups, token, tokens, values, next, size, subs, mins, bits);                      \
+#define BLOCK_CLASS(subs, mins, bits, whole)                                                                              \
+    static void block_chunk_##subs##_##mins##_##bits##_##whole(const struct job *job, const struct spread *w,             \
+                                                               int64_t group, int groups, int64_t token, int64_t tokens,  \
+                                                               float values[][PANEL_ROWS], const uint8_t *next,           \
+                                                               int64_t size)                                              \
+    {                                                                                                                     \
+        block_chunk(job, w, group, groups, token, tokens, values, next, size, subs, mins, bits, whole);                   \
     }
 BLOCK_CLASSES
 #undef BLOCK_CLASS
 
-/* The products of a codebook type's group by one token: levels are multiplied as they are looked up, by activations with
- * their signs, and by both terms of these. */
-INLINE void point_group(const int type, const struct job *job, const uint8_t *planes, const struct spread_scales *scales,
-                        int g, int64_t group, int64_t token, fvec value[][BLOCK_COLUMNS], const int terms)
+/* Adds the products of a codebook type's group by one token: levels are multiplied as they are looked up, by both terms of
+ * the activations, with their signs. */
+INLINE void point_group(const int type, const uint8_t *planes, const struct spread_scales *scales, int g,
+                        const struct group_x x[], fvec value[][BLOCK_COLUMNS], const int terms)
 {
     const struct block_type t = BLOCK_TYPES[type];
     const struct codebook c = CODEBOOKS[type];
-    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins, t.bits), paired = SPREAD_PAIRS && whole;
-    const int bits = c.largest > 15 ? 6 : c.signs ? 4 : 5, run = RUN_STEPS(bits, GROUP_STEPS / subs);
-    const int64_t place = place_of(job, token, group, 0);
+    const int subs = GROUP / t.sub, whole = has_whole_scales(type), paired = SPREAD_PAIRED(5), steps = GROUP_STEPS / subs;
+    const int run = paired && c.largest > 15 ? 2 : steps, started = !c.signs && !SPREAD_SIGNED(t.bits);
     uint16_t index[8][PANEL_ROWS];
     uint32_t signs[PANEL_ROWS];
-    fvec found[2][2][MOST_VECTORS];     /* by terms and sub-blocks */
+    ivec sum[2][2][MOST_VECTORS], part[2][MOST_VECTORS];      /* by terms, and sub-blocks where their sums are apart */
     spread_indexes(type, planes, index);
     if (c.signs)
         spread_signs(type, planes, signs);
     UNROLL
-    for (int sub = 0; sub < subs; sub++) {
-        ivec sum[2][MOST_VECTORS], part[2][MOST_VECTORS];
+    for (int l = 0; l < GROUP / c.width; l++) {
+        if (!c.signs && (l == 0 || type == TENON_IQ1_M))
+            spread_shifts(type, planes, l, signs);
+        ivec plus[2][2], minus[2][2];
         UNROLL
-        for (int term = 0; term < terms; term++) {
-            const union offset *offset = further(job->offset + place * subs, term * job->rest) + sub;
-            UNROLL
-            for (int v = 0; v < MOST_VECTORS; v++)
-                sum[term][v] = paired ? broadcast4(offset) : broadcast_int(c.signs || SPREAD_SIGNED(t.bits) ? 0 : offset->start);
+        for (int at = 0; at < terms * c.width / 4; at++) {
+            const int term = at % terms, i = at / terms;
+            plus[term][i] = broadcast4(x[term].x + c.width * l + 4 * i);
+            minus[term][i] = subtract_bytes(broadcast_byte(0), plus[term][i]);
         }
         UNROLL
-        for (int l = sub * t.sub / c.width; l < (sub + 1) * t.sub / c.width; l++) {
-            if (!c.signs && (l == 0 || type == TENON_IQ1_M))
-                spread_shifts(type, planes, l, signs);
-            ivec plus[2][2], minus[2][2];
+        for (int v = 0; v < MOST_VECTORS; v++) {
+            AS_STORED(index, signs);
+            const ivec sign = load_bytes(signs + LANES * v);
+            ivec level[2];
+            point_levels(type, planes, index[0], l, LANES * v, level);
             UNROLL
             for (int at = 0; at < terms * c.width / 4; at++) {
-                const int term = at % terms, i = at / terms;
-                plus[term][i] = broadcast4(job->x + place * GROUP + term * job->rest + c.width * l + 4 * i);
-                minus[term][i] = subtract_bytes(broadcast_byte(0), plus[term][i]);
+                const int term = at % terms, i = at / terms, step = l * c.width / 4 + i, sub = step / steps;
+                const int first = step % run == 0, begins = started && step % steps == 0;
+                const ivec bit = shift_left(sign, 7 - step), w = c.signs ? level[i] : add_bytes(level[i], sign);
+                const ivec signed_x = c.signs ? chosen(bit, minus[term][i], plus[term][i]) : plus[term][i];
+                const ivec start = !first ? part[term][v] : begins ? broadcast4(x[term].offset + sub) : broadcast_int(0);
+                part[term][v] = run_begin(start, w, signed_x, !first || begins, 5);
+                if (step % run < run - 1)
+                    continue;
+                const ivec ended = paired ? run_end(part[term][v], scales->scale[subs * g + sub] + LANES * v, whole)
+                                          : part[term][v];
+                ivec *total = &sum[term][paired && whole ? 0 : sub][v];
+                *total = (paired && whole ? step < run : step % steps < run) ? ended : add_runs(*total, ended);
             }
-            UNROLL
-            for (int v = 0; v < MOST_VECTORS; v++) {
-                AS_STORED(index, signs);
-                const ivec sign = load_bytes(signs + LANES * v);
-                ivec level[2];
-                point_levels(type, planes, index[0], l, LANES * v, level);
-                UNROLL
-                for (int at = 0; at < terms * c.width / 4; at++) {
-                    const int term = at % terms, i = at / terms, step = l * c.width / 4 + i, of_run = step % run;
-                    const ivec bit = shift_left(sign, 7 - step), w = c.signs ? level[i] : add_bytes(level[i], sign);
-                    const ivec x = c.signs ? chosen(bit, minus[term][i], plus[term][i]) : plus[term][i];
-                    if (paired) {
-                        sum[term][v] = run_step(sum[term][v], w, x, bits, 0);
-                        continue;
-                    }
-                    if (of_run == 0)
-                        part[term][v] = run_begin(sum[term][v], bits);
-                    part[term][v] = run_step(part[term][v], w, x, bits, of_run == 0);
-                    if (of_run == run - 1)
-                        sum[term][v] = run_end(sum[term][v], part[term][v], bits);
-                }
-            }
-        }
-        UNROLL
-        for (int at = 0; at < terms * MOST_VECTORS; at++) {
-            const int term = at / MOST_VECTORS, v = at % MOST_VECTORS;
-#if SPREAD_PAIRS
-            if (paired)
-                sum[term][v] = pair_products(sum[term][v], load_bytes(scales->scale[subs * g + sub] + LANES * v));
-#endif
-            found[term][sub][v] = to_float(sum[term][v]);
-            if (whole && !paired)
-                found[term][sub][v] = multiply_floats(found[term][sub][v], load_floats(scales->scale[subs * g + sub] + LANES * v));
         }
     }
     UNROLL
     for (int term = 0; term < terms; term++) {
-        const fvec x_scales = broadcast_float(*further(job->x_scale + place, term * job->rest));
+        const fvec x_scale = broadcast_float(*x[term].scale);
         UNROLL
         for (int v = 0; v < MOST_VECTORS; v++) {
-            if (whole) {
-                value[v][0] = fused(add_floats(found[term][0][v], found[term][1][v]), x_scales, value[v][0]);
-                continue;
-            }
+            fvec found = to_float(sum[term][0][v]);
             UNROLL
-            for (int sub = 0; sub < subs; sub++) {
-                const fvec scale = load_floats(scales->scale[subs * g + sub] + LANES * v);
-                value[v][0] = fused(found[term][sub][v], multiply_floats(scale, x_scales), value[v][0]);
+            for (int sub = 0; sub < subs && !(paired && whole); sub++) {
+                const fvec product = to_float(sum[term][sub][v]), by = load_floats(scales->scale[subs * g + sub] + LANES * v);
+                if (whole)
+                    found = sub ? fused(product, by, found) : multiply_floats(product, by);
+                else
+                    value[v][0] = fused(product, multiply_floats(by, x_scale), value[v][0]);
             }
+            if (whole)
+                value[v][0] = fused(found, x_scale, value[v][0]);
         }
     }
 }
@@ -360,9 +304,10 @@ INLINE void point_group(const int type, const struct job *job, const uint8_t *pl
 INLINE void block_vectors_of(const int type, const struct job *job, int64_t panel, int64_t token, const int columns)
 {
     const struct block_type t = BLOCK_TYPES[type];
-    const int subs = GROUP / t.sub, whole = WHOLE_SCALES(subs, t.mins, t.bits);
+    const int subs = GROUP / t.sub, whole = has_whole_scales(type);
     const uint8_t *from = job->weights + panel * job->panel_bytes;
     const int64_t chunk_bytes = t.unit_bytes * (LARGE_UNIT / t.unit);
+    const struct token_tile tile = tile_of(job, token, most_columns(subs));
     struct spread_scales scales;
     fvec value[MOST_VECTORS][BLOCK_COLUMNS], total[MOST_VECTORS][BLOCK_COLUMNS];     /* of the chunk, and of all */
     UNROLL
@@ -373,33 +318,40 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
     expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
+        int64_t place = place_of(job, tile, first);
         if (IS_DIRECT(type)) {
-            direct_chunk(type, job, from, first, groups, token, value, columns);
+            direct_chunk(type, job, from, place, groups, value, columns);
             continue;
         }
         spread_scales(type, from, groups, &scales);
-        for (int g = 0; g < groups; g++) {
+        if (t.mins)
+            add_mins(&scales, subs * groups, 0, group_at(job, place, 0, subs, t.bits).offset, whole ? total : value,
+                     MOST_VECTORS, columns);
+        for (int g = 0; g < groups; g++, place += columns) {
             uint8_t spread[GROUP_STEPS][STEP_BYTES], (*bytes)[STEP_BYTES] = spread;
             const uint8_t *planes = from + group_place(type, g);
             const uint8_t *ahead = from + VECTOR_AHEAD + g * (chunk_bytes / CHUNK_GROUPS);  /* a chunk's scales too */
             UNROLL
             for (int64_t at = 0; at < chunk_bytes / CHUNK_GROUPS; at += 64)
                 __builtin_prefetch(ahead + at, 0, 2);
-            const int terms = 1 + has_rest(job, first + g, token, columns);
-            if (CODEBOOKS[type].width && columns == 1 && DIRECT_POINTS) {
+            const int terms = 1 + has_rest(job, place, columns);
+            if (CODEBOOKS[type].width && columns == 1) {
+                const struct group_x x[] = {group_at(job, place, 0, subs, t.bits), group_at(job, place, job->rest, subs, t.bits)};
                 if (terms == 2)
-                    point_group(type, job, planes, &scales, g, first + g, token, value, 2);
+                    point_group(type, planes, &scales, g, x, value, 2);
                 else
-                    point_group(type, job, planes, &scales, g, first + g, token, value, 1);
+                    point_group(type, planes, &scales, g, x, value, 1);
                 continue;
             }
-            if (t.bits == 8 && SPREAD_SIGNED(8) && BLOCK_FORMS[type].byte_planes)
-                bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;      /* as they are */
+            if (are_spread(type))
+                bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;
             else
                 spread_group(type, planes, spread);
-            for (int i = 0; i < terms; i++)
-                block_group(job, i * job->rest, bytes, &scales, g, first + g, 0, token, NULL, value, MOST_VECTORS, columns,
-                            subs, t.mins, t.bits);
+            for (int i = 0; i < terms; i++) {
+                READ_AGAIN();
+                block_group(bytes, &scales, g, 0, group_at(job, place, i * job->rest, subs, t.bits), value, MOST_VECTORS,
+                            columns, subs, t.mins, t.bits, whole, SPREAD_WIDE(t.bits));
+            }
         }
         UNROLL
         for (int c = 0; c < columns; c++)
@@ -417,29 +369,39 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             store_rows(job, panel * PANEL_ROWS + LANES * v, token + c, whole ? total[v][c] : value[v][c]);
 }
 
+#if NARROW_COLUMNS
+#define FUNCTION(name)                                                                                               \
+    OUTLINE void block_vectors_##name(const struct job *job, int64_t panel, int64_t token, int64_t tokens)            \
+    {                                                                                                                 \
+        switch (tokens) { COLUMN_CASES(NARROW_COLUMNS, block_vectors_of(TENON_##name, job, panel, token, columns)) }  \
+    }
+EACH_QUANTIZED_TYPE(FUNCTION)
+#undef FUNCTION
+
 static void block_vectors(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     switch (job->type->type) {
-#define CASE(name) \
-    case TENON_##name: \
-        switch (tokens) { COLUMN_CASES(NARROW_COLUMNS, block_vectors_of(TENON_##name, job, panel, token, columns)) } \
-        break;
+#define CASE(name) case TENON_##name: block_vectors_##name(job, panel, token, tokens); break;
     EACH_QUANTIZED_TYPE(CASE)
 #undef CASE
     }
 }
+#endif
 
 static void block_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
+#if NARROW_COLUMNS
     if (tokens <= NARROW_COLUMNS) {
         block_vectors(job, panel, token, tokens);
         return;
     }
-#define BLOCK_CLASS(subs, mins_, bits_) \
-    if (GROUP / type->sub == subs && type->mins == mins_ && (type->bits <= bits_) && !multiply) \
-        multiply = block_chunk_##subs##_##mins_##_##bits_;
+#endif
+#define BLOCK_CLASS(subs, mins_, bits_, whole) \
+    if (GROUP / type->sub == subs && type->mins == mins_ && type->bits <= bits_ && has_whole_scales(type->type) == whole \
+        && !multiply) \
+        multiply = block_chunk_##subs##_##mins_##_##bits_##_##whole;
     BLOCK_CLASSES
 #undef BLOCK_CLASS
     multiply_panel(job, panel, token, tokens, multiply);

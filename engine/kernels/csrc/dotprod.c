@@ -9,20 +9,17 @@
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
 #include "spread.h"
-#include "whole_sums.h"
 
 #define BLOCK_COLUMNS 6
 #define NARROW_COLUMNS 1
-#define DIRECT_POINTS 1
-#define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 4
 
-INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
+INLINE ivec run_step(ivec run, ivec w, ivec x)
 {
-    (void)bits, (void)first;
     return vdotq_s32(run, vreinterpretq_s8_s32(w), vreinterpretq_s8_s32(x));
 }
 
+#include "whole_sums.h"
 #include "shifted_bf16.h"
 #include "block_tile.h"
 #include "f16_tile.h"

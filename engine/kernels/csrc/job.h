@@ -37,13 +37,13 @@ union offset { int32_t start; float sum; int16_t pair[2]; };
 struct job {
     const uint8_t *weights;     /* panels */
     const struct block_type *type;  /* NULL: bf16 and f16 */
-    uint8_t *x;                 /* (m, k) prepared */
+    uint8_t *x;                 /* (m, k) prepared, in tiles of tokens (quantize.h), as are the next two */
     float *x_scale;             /* (m, groups) */
     union offset *offset;       /* (m, groups * GROUP / sub) */
     int64_t groups;
     int64_t rest;               /* bytes from these three to the same of what quantizing left; 0: it is left out */
     float refined_above;        /* see tenon.h; INFINITY: there is no rest */
-    uint8_t *refined;           /* (m, groups): whether there is a rest that is not zeros */
+    uint8_t *refined;           /* by tiles like x_scale: whether there is a rest that is not zeros */
     const float *bias;          /* (n) or NULL */
     float factor;               /* of all outputs */
     float *out;                 /* (m, n), rows out_stride apart */

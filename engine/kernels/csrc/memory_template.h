@@ -68,19 +68,46 @@ static void project(const float *state, const float *const *x, int64_t count, in
         project_rows(state, x, 1, inner, n, out);
 }
 
+enum { KEPT_ROWS = 4 };     /* of a state, which share the values that are loaded */
+
+/* `wide` vectors of some rows of a state, `at` within them. */
+INLINE void remember_part(const float *state, float stays, const float *const *values, float shares[][KEPT_ROWS],
+                          int64_t count, int wide, int64_t at, int64_t n, float *out)
+{
+    fvec sum[KEPT_ROWS][2];
+    UNROLL
+    for (int r = 0; r < KEPT_ROWS; r++)
+        UNROLL
+        for (int v = 0; v < wide; v++)
+            sum[r][v] = load(state + r * n + at + v * LANES) * stays;
+    for (int64_t j = 0; j < count; j++)
+        UNROLL
+        for (int v = 0; v < wide; v++) {
+            const fvec value = load(values[j] + at + v * LANES);
+            UNROLL
+            for (int r = 0; r < KEPT_ROWS; r++)
+                sum[r][v] += value * shares[j][r];
+        }
+    UNROLL
+    for (int r = 0; r < KEPT_ROWS; r++)
+        UNROLL
+        for (int v = 0; v < wide; v++)
+            store(out + r * n + at + v * LANES, sum[r][v]);
+}
+
 static void remember(const float *state, float stays, const float *const *keys, const float *const *values,
                      const float *factors, int64_t count, int64_t inner, int64_t n, float *out)
 {
-    for (int64_t i = 0; i < inner; i++) {
-        float shares[TENON_MEMORY_CHUNK];
+    for (int64_t i = 0; i < inner; i += KEPT_ROWS) {
+        float shares[TENON_MEMORY_CHUNK][KEPT_ROWS];
         for (int64_t j = 0; j < count; j++)
-            shares[j] = factors[j] * keys[j][i];
-        for (int64_t at = 0; at < n; at += LANES) {
-            fvec sum = load(state + i * n + at) * stays;
-            for (int64_t j = 0; j < count; j++)
-                sum += load(values[j] + at) * shares[j];
-            store(out + i * n + at, sum);
-        }
+            for (int r = 0; r < KEPT_ROWS; r++)
+                shares[j][r] = factors[j] * keys[j][i + r];
+        int64_t at = 0;
+        for (; at + 2 * LANES <= n; at += 2 * LANES)
+            remember_part(state + i * n, stays, values, shares, count, 2, at, n, out + i * n);
+        for (; at < n; at += LANES)
+            remember_part(state + i * n, stays, values, shares, count, 1, at, n, out + i * n);
     }
 }
 

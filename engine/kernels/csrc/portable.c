@@ -8,12 +8,9 @@
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
 #include "spread.h"
-#include "whole_sums.h"
 
 #define BLOCK_COLUMNS 2
-#define NARROW_COLUMNS 1
-#define DIRECT_POINTS 0
-#define RUN_STEPS(bits, steps) 1
+#define NARROW_COLUMNS 0
 #define BF16_COLUMNS 2
 
 static int always(void)
@@ -21,16 +18,16 @@ static int always(void)
     return 1;
 }
 
-INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
+INLINE ivec run_step(ivec run, ivec w, ivec x)
 {
     ints sum = (ints)run;
-    (void)bits, (void)first;
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++)
             sum[lane] += w[4 * lane + i] * (int8_t)x[4 * lane + i];
     return (ivec)sum;
 }
 
+#include "whole_sums.h"
 #include "shifted_bf16.h"
 #include "block_tile.h"
 #include "f16_tile.h"

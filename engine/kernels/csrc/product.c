@@ -76,7 +76,7 @@ static int is_refined(const struct product *p)
 /* Of the activations in the kernel's form. */
 static int64_t form_bytes(const struct product *p)
 {
-    return is_refined(p) ? 2 * term_bytes(p) + round_up(p->job.m * p->job.groups, 64) : term_bytes(p);
+    return is_refined(p) ? 2 * term_bytes(p) + round_up(scales(p), 64) : term_bytes(p);
 }
 
 int64_t product_scratch_bytes(const struct product *p)

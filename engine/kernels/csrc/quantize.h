@@ -53,83 +53,112 @@ static inline float quantize_group(const float *x, int8_t *q)
     return largest / 127.0f;
 }
 
-/* What a group's offsets are, one for each sub-block, or `paired`; see union offset. */
-INLINE void offsets_of(const int8_t *q, float scale, const struct block_type *type, int32_t zero, const int paired,
-                       union offset *offset)
-{
-    for (int at = 0; at < GROUP; at += type->sub, offset++) {
-        int32_t sum = 0, right = 0;     /* right: of the last two of each four */
-        for (int i = 0; i < type->sub; i++)
-            sum += q[at + i];
-        for (int i = 0; paired && i < type->sub; i++)
-            right += i % 4 < 2 ? 0 : q[at + i];
-        if (paired)
-            offset->pair[0] = (int16_t)(-zero * (sum - right)), offset->pair[1] = (int16_t)(-zero * right);
-        else if (type->mins)
-            offset->sum = (float)sum * scale;
-        else
-            offset->start = -zero * sum;
-    }
-}
-
-/* Where a token's group stands among prepared activations: row by row, or in tiles [k/32][16 tokens]. */
-INLINE int64_t place_of(const struct job *job, int64_t token, int64_t group, const int tiled)
-{
-    return tiled ? (token / TILE_TOKENS * job->groups + group) * TILE_TOKENS + token % TILE_TOKENS
-                 : token * job->groups + group;
-}
-
 /* `bytes` behind. */
 #define further(pointer, bytes) ((__typeof__(pointer))(void *)((uint8_t *)(uintptr_t)(pointer) + (bytes)))
 
-/* A group's integers as pairs of 16 bits: of each four the first and the third, then the others. */
-INLINE void widen_group(const int8_t *q, int16_t *out)
+/* The tile of tokens that a token stands in: up to `most` of an item's, the last one's fewer. What is prepared of a tile's
+ * group stands together: activations as [4 bytes][token][4], scales as [token], offsets as [sub-block][token]. AMX wants
+ * whole tiles of activations as [token][32]. */
+struct token_tile { int64_t first; int width; };
+
+INLINE struct token_tile tile_of(const struct job *job, int64_t token, const int most)
 {
-    for (int i = 0; i < GROUP; i++)
-        out[i] = q[(i & ~3) | (i & 1) << 1 | (i >> 1 & 1)];
+    const int64_t item = token / MOST_TOKENS * MOST_TOKENS, first = token - (token - item) % most;
+    const int64_t end = item + MOST_TOKENS < job->m ? item + MOST_TOKENS : job->m;
+    return (struct token_tile){first, most == TILE_TOKENS || end - first > most ? most : (int)(end - first)};
 }
 
-/* Brings a group into form, 8 bits or `wide`, its offsets `paired` or not, `term` bytes behind the first term's; leaves its
- * integers in q. Returns its scale. */
-INLINE float place_group(const struct job *job, int64_t term, const float *x, int64_t place, int32_t zero, const int wide,
-                         const int paired, int8_t *q)
+/* The place of a group's scale, its first token's. */
+INLINE int64_t place_of(const struct job *job, struct token_tile tile, int64_t group)
 {
-    uint8_t *out = job->x + term + (wide ? 2 : 1) * GROUP * place;
-    const float scale = quantize_group(x, q);
-    *further(job->x_scale + place, term) = scale;
-    offsets_of(q, scale, job->type, zero, paired, further(job->offset + place * (GROUP / job->type->sub), term));
-    if (wide)
-        widen_group(q, (int16_t *)(void *)out);
+    return tile.first * job->groups + group * tile.width;
+}
+
+/* How products want activations: in tiles of up to `most` tokens, `wide` as pairs of 16 bits, offsets by `sub` elements,
+ * `paired` or not; `zero` is what the weights' bytes are too large. All but the last are constants of each call. */
+struct activation_form { int most, wide, sub, paired; int32_t zero; };
+
+/* A token's offsets of a group, one for each sub-block; see union offset. */
+INLINE void place_offsets(const int8_t *q, float scale, const int32_t mins, const struct activation_form form, int width,
+                          union offset *offset)
+{
+    UNROLL
+    for (int at = 0; at < GROUP; at += form.sub, offset += width) {
+        int32_t sum = 0, right = 0;     /* right: of the last two of each four */
+        for (int i = 0; i < form.sub; i++)
+            sum += q[at + i];
+        if (mins) {
+            offset->sum = (float)sum * scale;
+        } else if (form.paired) {
+            for (int i = 0; i < form.sub; i++)
+                right += q[at + i] & -(i >> 1 & 1);
+            offset->pair[0] = (int16_t)(-form.zero * (sum - right)), offset->pair[1] = (int16_t)(-form.zero * right);
+        } else {
+            offset->start = -form.zero * sum;
+        }
+    }
+}
+
+/* Of each four the first and the third, then the others. */
+INLINE void place_wide(const int8_t *q, int width, int16_t *out)
+{
+    UNROLL
+    for (int i = 0; i < GROUP; i += 2, out += 2 * width)
+        out[0] = q[(i & ~3) | (i >> 1 & 1)], out[1] = q[(i & ~3) | 2 | (i >> 1 & 1)];
+}
+
+/* Puts a group's integers and their scale into form, `term` bytes behind the first term's. */
+INLINE void place_group(const struct job *job, int64_t term, const int8_t *q, float scale, struct token_tile tile,
+                        int column, int64_t group, const struct activation_form form)
+{
+    const int64_t place = place_of(job, tile, group);
+    uint8_t *out = job->x + term + (form.wide ? 2 : 1) * GROUP * place;
+    *further(job->x_scale + place + column, term) = scale;
+    place_offsets(q, scale, job->type->mins, form, tile.width,
+                  further(job->offset + place * (GROUP / form.sub) + column, term));
+    if (form.most == TILE_TOKENS)
+        memcpy(out + column * GROUP, q, GROUP);
+    else if (form.wide)
+        place_wide(q, tile.width, (int16_t *)(void *)out + 2 * column);
     else
-        memcpy(out, q, GROUP);
-    return scale;
+        UNROLL
+        for (int step = 0; step < GROUP_STEPS; step++)
+            memcpy(out + 4 * (step * tile.width + column), q + 4 * step, 4);
 }
 
-/* Quantizes a token for products of blocks; `zero` is what their bytes are too large. 8 bits of a group are as coarse as its
- * largest activation, and a few channels of a model's are far larger than the others: what quantizing leaves of those
- * groups is quantized as well. */
-INLINE void quantize_token(const struct job *job, const float *x, int64_t token, int32_t zero, const int tiled,
-                           const int wide, const int paired)
+/* Quantizes a token for products of blocks. 8 bits of a group are as coarse as its largest activation, and a few channels of
+ * a model's are far larger than the others: what quantizing leaves of those groups is quantized as well. Its part in the
+ * products with mins is added to the first term's. */
+INLINE void quantize_token(const struct job *job, const float *x, int64_t token, const struct activation_form form)
 {
-    int8_t q[GROUP];
+    const struct token_tile tile = tile_of(job, token, form.most);
+    const int column = (int)(token - tile.first), subs = GROUP / form.sub;
     float sum = 0.0f;
     for (int64_t group = 0; group < job->groups; group++) {
-        const int64_t place = place_of(job, token, group, tiled);
-        sum += place_group(job, 0, x + group * GROUP, place, zero, wide, paired, q);
+        int8_t q[GROUP];
+        const float scale = quantize_group(x + group * GROUP, q);
+        place_group(job, 0, q, scale, tile, column, group, form);
+        sum += scale;
     }
     if (!job->rest)
         return;
     const float limit = job->refined_above * (sum / (float)job->groups);
     for (int64_t group = 0; group < job->groups; group++) {
-        const int64_t place = place_of(job, token, group, tiled);
+        const int64_t place = place_of(job, tile, group) + column;
         const float scale = job->x_scale[place];
-        float left[GROUP] = {0};
-        if ((job->refined[token * job->groups + group] = scale > limit)) {
+        int8_t q[GROUP] = {0};
+        float rest_scale = 0.0f, left[GROUP];
+        if ((job->refined[place] = scale > limit)) {
             quantize_group(x + group * GROUP, q);
             for (int i = 0; i < GROUP; i++)
                 left[i] = x[group * GROUP + i] - scale * (float)q[i];
+            rest_scale = quantize_group(left, q);
         }
-        place_group(job, job->rest, left, place, zero, wide, paired, q);
+        place_group(job, job->rest, q, rest_scale, tile, column, group, form);
+        for (int sub = 0; job->type->mins && sub < subs; sub++) {
+            union offset *offset = job->offset + (place - column) * subs + sub * tile.width + column;
+            offset->sum += further(offset, job->rest)->sum;
+        }
     }
 }
 

@@ -303,9 +303,10 @@ INLINE float fit_scale(const float *x, const float *weight, const struct centred
 {
     enum { STEPS = 9 };
     const float below = type.levels.below, step_width = type.levels.iq4 ? 2.0f : below < 32.0f ? 0.1f : 0.2f;
-    float largest = 0.0f, best = 0.0f, scale = 0.0f;
+    float largest = 0.0f, best = 0.0f;
     for (int i = 0; i < type.count; i++)
         largest = fabsf(x[i]) > fabsf(largest) ? x[i] : largest;
+    float scale = largest / -below;     /* which stands where sums overflow: too large for half precision, too */
     for (int end = 0; end < 1 + type.levels.iq4; end++)
         for (int step = -STEPS; step <= STEPS; step++) {
             const float candidate = largest / ((end ? type.levels.top : -below) - step_width * (float)step);

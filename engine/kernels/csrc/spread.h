@@ -4,7 +4,8 @@
  *                           too large
  *   SPREAD_WIDE(bits)       whether such integers, signed, are wanted in 16 bits: a step of four becomes two, of the first
  *                           and the third, and of the others
- *   SPREAD_PAIRS            whether whole scales are wanted in pairs; then byte_pairs(at) makes them of LANES bytes */
+ *   SPREAD_PAIRS            whether whole scales are wanted in pairs, of weights that are bytes; then byte_pairs(at) makes
+ *                           them of LANES bytes */
 #ifndef TENON_SPREAD_H
 #define TENON_SPREAD_H
 
@@ -12,10 +13,16 @@
 #include "blocks.h"
 #include "codebooks.h"
 
-/* Whether a type has two scales to a group that are small integers, times a float of the chunk: a group's sum of products
- * times them is exact, as an integer and as a float. NVFP4's, of integers that count as 4 bits, are not small; and sums of
- * integers of 7 bits would not fit 16 bits as others do. */
-#define WHOLE_SCALES(subs, mins, bits) ((subs) == 2 && !(mins) && (bits) != 4 && (bits) != 7)
+/* Whether a type's scales are small integers, times a float of the chunk: a group's sum of products times them is exact,
+ * as an integer and as a float. */
+static inline int has_whole_scales(int32_t type)
+{
+    return type == TENON_Q2_K || type == TENON_Q3_K || type == TENON_Q4_K || type == TENON_Q5_K || type == TENON_Q6_K
+           || type == TENON_IQ4_XS || type == TENON_IQ1_M;
+}
+
+/* Whether integers of so many bits are summed in 16 bits. */
+#define SPREAD_PAIRED(bits) (SPREAD_PAIRS && (bits) < 7)
 
 /* The scales of a panel's chunk, by sub-blocks: of types with whole scales the integers, as floats or, where they are wanted
  * in pairs, twice in 16 bits, and beside them the chunk's floats. */
@@ -252,51 +259,31 @@ static void spread_exponents(const uint8_t *from, float *out)
         out[row] = mxfp4_scale(from[row]);
 }
 
-/* out = d * bytes by sub-blocks: d is half[32], bytes [subs][32]. */
-INLINE void scaled_bytes(const uint8_t *d, const uint8_t *bytes, int subs, float out[][PANEL_ROWS], const int is_signed,
-                         const float sign)
+/* Whole scales: bytes [subs][32]. */
+INLINE void whole_scales(const uint8_t *bytes, int subs, struct spread_scales *out, const int paired)
 {
-    UNROLL
-    for (int row = 0; row < PANEL_ROWS; row += LANES) {
-        const fvec factor = multiply_floats(load_half(d + 2 * row), broadcast_float(sign));
-        for (int sub = 0; sub < subs; sub++) {
-            const uint8_t *at = bytes + PANEL_ROWS * sub + row;
-            store_floats(out[sub] + row, multiply_floats(factor, is_signed ? load_signed(at) : load_unsigned(at)));
-        }
-    }
-}
-
-/* The scales of a type that has whole ones. */
-INLINE void whole_scales(const uint8_t *bytes, struct spread_scales *out)
-{
-    for (int sub = 0; sub < 2 * CHUNK_GROUPS; sub++)
+    for (int sub = 0; sub < subs; sub++)
         UNROLL
         for (int row = 0; row < PANEL_ROWS; row += LANES) {
             const uint8_t *at = bytes + PANEL_ROWS * sub + row;
 #if SPREAD_PAIRS
-            store_bytes(out->scale[sub] + row, byte_pairs(at));
-#else
-            store_floats(out->scale[sub] + row, load_signed(at));
+            if (paired)
+                store_bytes(out->scale[sub] + row, byte_pairs(at));
+            else
 #endif
+                store_floats(out->scale[sub] + row, load_signed(at));
         }
+    (void)paired;
 }
 
-/* Q2_K's: scales in the low nibbles, mins in the high ones. */
-INLINE void scaled_nibbles(const uint8_t *d, const uint8_t *both, struct spread_scales *out)
+/* Mins: d is half[32], bytes [subs][32]. */
+INLINE void whole_mins(const uint8_t *d, const uint8_t *bytes, int subs, float out[][PANEL_ROWS])
 {
     UNROLL
     for (int row = 0; row < PANEL_ROWS; row += LANES) {
-        const fvec factor = load_half(d + 2 * row);
-        const fvec floor = multiply_floats(load_half(d + 64 + 2 * row), broadcast_float(-1));
-        for (int sub = 0; sub < 2 * CHUNK_GROUPS; sub++) {
-            uint8_t low[LANES], high[LANES];
-            for (int i = 0; i < LANES; i++) {
-                low[i] = both[PANEL_ROWS * sub + row + i] & 15;
-                high[i] = both[PANEL_ROWS * sub + row + i] >> 4;
-            }
-            store_floats(out->scale[sub] + row, multiply_floats(factor, load_unsigned(low)));
-            store_floats(out->min[sub] + row, multiply_floats(floor, load_unsigned(high)));
-        }
+        const fvec factor = multiply_floats(load_half(d + 2 * row), broadcast_float(-1));
+        for (int sub = 0; sub < subs; sub++)
+            store_floats(out[sub] + row, multiply_floats(factor, load_unsigned(bytes + PANEL_ROWS * sub + row)));
     }
 }
 
@@ -312,6 +299,8 @@ INLINE int64_t group_place(const int type, const int g)
 {
     const struct block_type t = BLOCK_TYPES[type];
     const int per = t.unit / GROUP;
+    if (per == CHUNK_GROUPS)
+        return g * planes_bytes(type);
     return g / per * t.unit_bytes + g % per * planes_bytes(type);
 }
 
@@ -322,7 +311,7 @@ INLINE void point_scales_of(const int type, const uint8_t *from, struct spread_s
     const int subs = LARGE_UNIT / t.sub;
     const uint8_t *behind = from + CHUNK_GROUPS * planes_bytes(type);
     const fvec part = broadcast_float(1.0f / (float)CODEBOOKS[type].parts);
-    const int whole = WHOLE_SCALES(GROUP / t.sub, 0, t.bits);
+    const int whole = has_whole_scales(type);
     uint8_t bytes[2 * CHUNK_GROUPS][PANEL_ROWS];
     for (int row = 0; row < PANEL_ROWS; row += LANES)
         store_floats(out->factor + row, multiply_floats(load_half(from + t.unit_bytes - 2 * PANEL_ROWS + 2 * row), part));
@@ -339,7 +328,7 @@ INLINE void point_scales_of(const int type, const uint8_t *from, struct spread_s
                          multiply_floats(load_floats(out->factor + row), to_float(load_bytes(odd + row))));
     }
     if (whole)
-        whole_scales(bytes[0], out);
+        whole_scales(bytes[0], subs, out, SPREAD_PAIRED(t.bits));
 }
 
 OUTLINE void point_scales(int32_t type, const uint8_t *from, struct spread_scales *out)
@@ -374,31 +363,33 @@ INLINE void spread_scales(const int type, const uint8_t *from, int groups, struc
         point_scales(type, from, out);
         return;
     }
-    const int subs = LARGE_UNIT / t.sub, is_signed = !t.mins;
+    const int subs = LARGE_UNIT / t.sub, bytes = subs * PANEL_ROWS, paired = SPREAD_PAIRED(t.bits);
     from += CHUNK_GROUPS * planes_bytes(type);
-    if (type == TENON_Q2_K) {
-        scaled_nibbles(from + 512, from, out);
+    const uint8_t *halves = from + t.unit_bytes - CHUNK_GROUPS * planes_bytes(type) - 2 * PANEL_ROWS * (1 + t.mins);
+    spread_halves(halves, out->factor);
+    if (type == TENON_Q2_K) {       /* scales in the low nibbles, mins in the high ones */
+        uint8_t low[2 * CHUNK_GROUPS * PANEL_ROWS], high[sizeof low];
+        for (int i = 0; i < bytes; i++) {
+            low[i] = from[i] & 15;
+            high[i] = from[i] >> 4;
+        }
+        whole_scales(low, subs, out, paired);
+        whole_mins(halves + 2 * PANEL_ROWS, high, subs, out->min);
         return;
     }
-    const uint8_t *d = from + (1 + t.mins) * subs * PANEL_ROWS;
-    if (WHOLE_SCALES(GROUP / t.sub, t.mins, t.bits)) {
-        spread_halves(d, out->factor);
-        whole_scales(from, out);
-        return;
-    }
-    scaled_bytes(d, from, subs, out->scale, is_signed, 1);
+    whole_scales(from, subs, out, paired);
     if (t.mins)
-        scaled_bytes(d + 2 * PANEL_ROWS, from + subs * PANEL_ROWS, subs, out->min, 0, -1);
+        whole_mins(halves + 2 * PANEL_ROWS, from + bytes, subs, out->min);
 }
 
-/* In place, from the last step to the first. */
-INLINE void widen_steps(uint8_t bytes[][STEP_BYTES])
+/* Perhaps in place: from the last step to the first. */
+INLINE void widen_steps(const uint8_t narrow[][STEP_BYTES], uint8_t bytes[][STEP_BYTES])
 {
     UNROLL
     for (int step = GROUP_STEPS - 1; step >= 0; step--)
         UNROLL
         for (int v = 0; v < PLANE_VECTORS; v++) {
-            const ivec four = load_bytes(bytes[step] + VECTOR_BYTES * v);
+            const ivec four = load_bytes(narrow[step] + VECTOR_BYTES * v);
             store_bytes(bytes[2 * step] + VECTOR_BYTES * v, even_bytes(four));
             store_bytes(bytes[2 * step + 1] + VECTOR_BYTES * v, odd_bytes(four));
         }
@@ -489,6 +480,12 @@ OUTLINE void spread_points(int32_t type, const uint8_t *planes, uint8_t bytes[][
     }
 }
 
+/* Whether a type's planes are the bytes that are wanted. */
+INLINE int are_spread(const int type)
+{
+    return BLOCK_FORMS[type].byte_planes && SPREAD_SIGNED(8);
+}
+
 /* A group's integers, in bytes. */
 INLINE void spread_group(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
 {
@@ -514,12 +511,14 @@ INLINE void spread_chunk_of(const int type, const uint8_t *from, int groups, str
 {
     const int per = BLOCK_TYPES[type].unit / GROUP;
     for (int g = 0; g < groups; g++) {
-        if (!HAS_TRITS(type))
-            spread_group(type, from + group_place(type, g), out->bytes[g]);
-        else if (g % per == 0)
-            spread_trits(type, from + group_place(type, g), out->bytes[g], SPREAD_STEPS);
-        if (SPREAD_WIDE(BLOCK_TYPES[type].bits))
-            widen_steps(out->bytes[g]);
+        const uint8_t *planes = from + group_place(type, g);
+        const int wide = SPREAD_WIDE(BLOCK_TYPES[type].bits), as_is = wide && are_spread(type);
+        if (HAS_TRITS(type) && g % per == 0)
+            spread_trits(type, planes, out->bytes[g], SPREAD_STEPS);
+        else if (!HAS_TRITS(type) && !as_is)
+            spread_group(type, planes, out->bytes[g]);
+        if (wide)
+            widen_steps(as_is ? (const uint8_t(*)[STEP_BYTES])planes : out->bytes[g], out->bytes[g]);
     }
     spread_scales(type, from, groups, &out->scales);
 }

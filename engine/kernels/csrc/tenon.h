@@ -45,8 +45,8 @@
  *
  * Results. x is (m, k) float32, out (m, n) float32, both dense. A token's outputs do not depend on the other tokens
  * of the call, nor on m. Blocks quantize each token's x by groups of 32, by the largest magnitude in each, and add up
- * the groups' exact sums in float32 in the order of k (Q6_K and Q3_K, whose scales are integers, first those of a
- * block), so they give the same bits with every instruction set but the portable one, which does without fused
+ * the groups' exact sums in float32 in the order of k (mins first, by blocks of 256; types whose scales are integers
+ * first add those of a block), so they give the same bits with every instruction set but the portable one, which does without fused
  * multiply-add; bf16 and f16 differ between sets. A NaN or an infinity in a token's x makes all of that token's
  * outputs NaN, and no other's.
  *

@@ -35,7 +35,7 @@ INLINE ivec subtract_bytes(ivec a, ivec b) { return a - b; }
 INLINE ivec add_bytes(ivec a, ivec b) { return a + b; }
 INLINE ivec shift_left(ivec v, int by) { return (ivec)((pairs)v << by); }
 INLINE ivec shift_right(ivec v, int by) { return (ivec)((pairs)v >> by); }
-INLINE ivec lookup(ivec table, ivec at)
+OUTLINE ivec lookup(ivec table, ivec at)
 {
     ivec out;
     for (int i = 0; i < 16; i++)

@@ -280,6 +280,13 @@ def test_replies_of_a_chat_are_guessed_from_until_it_is_deleted(desk: Desk, monk
     assert forgotten() == [place]
     workspace.shelf.delete(chat)
     assert forgotten() == [place, place]
+    assert not any(one.erased for one in sent if isinstance(one, ForgetReplies))
+    sent.clear()
+    deleted = workspace.library._trash[chat]
+    folder = str(workspace._kept(chat, "").folder)  # type: ignore[union-attr]
+    workspace.shelf.erase(deleted)
+    erased = next(one for one in sent if isinstance(one, ForgetReplies))
+    assert (erased.earlier, erased.erased, erased.kept and erased.kept.folder) == (place, True, folder)
     sent.clear()
     workspace.settings.guess_from_replies = False
     workspace.settings_applied()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.decoding.kept_on_disk import ChatOnDisk
 from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.sequence import TokenSequence
+from engine.messages import KeptChat
 
 
 @dataclass(eq=False)
@@ -161,3 +164,20 @@ def test_texts_in_use_take_room_from_those_that_are_kept() -> None:
     assert len({id(one) for one in open_}) == 3
     assert (len(shelf.kept._in_use), shelf.kept._kept) == (3, [])
     assert shelf.kept.bytes == 3
+
+
+def test_what_was_read_of_an_erased_chat_is_dropped(tmp_path: Path) -> None:
+    shelf = Shelf()
+    kept, chats = shelf.kept, {name: KeptChat(str(tmp_path / name), 1 << 20) for name in "ab"}
+    for name, tokens in (("a", [1, 2, 3]), ("", [7, 8, 9]), ("b", [4, 5, 6])):
+        chat = ChatOnDisk(chats[name], "", "") if name else None
+        text = kept.open(tokens, chat)
+        cast(Text, text).token_ids = tokens
+        kept.close(text)
+    kept.forget(chats["a"])
+    assert [one.token_ids for one in kept._kept] == [[4, 5, 6]]
+    in_use = kept.open([1, 2])
+    kept.forget(None, everything=True)
+    kept.close(in_use)
+    assert not kept._kept
+    assert kept.open([4, 5, 6]).token_ids == []

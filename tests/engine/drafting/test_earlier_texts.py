@@ -133,3 +133,15 @@ def test_matches_elsewhere_have_chances_of_their_own() -> None:
     assert chances.log_chance(4, elsewhere=True) < MatchChances().log_chance(4, elsewhere=True) - 1
     chances.keep()
     assert MatchChances(chances.earlier).log_chance(4, elsewhere=True) < -1
+
+
+def test_a_chat_may_be_forgotten_while_a_reply_guesses_from_it() -> None:
+    others = EarlierTexts()
+    others.add(others.chat("1"), range(100, 200))
+    lookup = PromptLookup(MatchChances(others=others))
+    lookup.reset(list(range(120, 140)))
+    assert lookup.propose(DraftShape(3)).tokens == (140, 141, 142)
+    others.forget("1")
+    assert not lookup.propose(DraftShape(3)).tokens
+    lookup.observe([140, 141])
+    assert not lookup.propose(DraftShape(3)).tokens

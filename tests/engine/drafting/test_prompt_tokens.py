@@ -297,6 +297,21 @@ def test_what_does_not_fit_is_refused(
         read_draft(OpenedModel("a set", folder), target).check(OpenedModel("model", llama_folder))
 
 
+def test_tokens_that_see_each_other_both_ways_are_refused_where_a_state_goes_one_way(
+    checkpoint_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    model = OpenedModel("model", checkpoint_of("qwen35"))
+    for members, mask in ((2, "encoder"), (2, "decoder"), (1, "encoder")):
+        folder = tmp_path / f"{members} {mask}"
+        write_prompt_tokens(folder, members, vt_attention_type=mask, num_layers=None, num_attention_heads=None)
+        draft = read_draft(OpenedModel("a set", folder), model.config)
+        if (members, mask) == (2, "encoder"):
+            with pytest.raises(DraftMismatch, match="see each other, but this model's layers keep a state"):
+                draft.check(model)
+        else:
+            draft.check(model)
+
+
 def test_a_set_for_another_width_and_one_without_weights_are_refused(llama_folder: Path, tmp_path: Path) -> None:
     target = read_config(Checkpoint(llama_folder))
     folder = write_prompt_tokens(tmp_path / "set", hidden_size=32)

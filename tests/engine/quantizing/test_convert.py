@@ -107,6 +107,23 @@ def test_an_interrupted_copy_goes_on_and_is_the_same(folder: Path, monkeypatch: 
         assert sorted(path.name for path in folder.parent.glob(".*")) == []
 
 
+@pytest.mark.parametrize("change", ["text", "name"])
+def test_a_copy_that_goes_on_takes_what_is_asked_now(folder: Path, change: str) -> None:
+    def stop(step: str, done: int, total: int) -> None:
+        if step == "writing":
+            raise Cancelled("It was stopped.")
+
+    out, steps = folder.parent / "form.gguf", list[str]()
+    with pytest.raises(Cancelled):
+        convert(request(folder, out=out), stop)
+    if change == "text":
+        (folder.parent / "text.txt").write_text("Another text decides what counts. " * 60, encoding="utf-8")
+    name = "a/name.of/folders" if change == "name" else None  # a file has no other name than its own
+    copied = convert(request(folder, out=out, name=name), lambda step, done, total: steps.append(step))
+    assert ("reading" in steps) == (change == "text")
+    assert (copied.path, copied.name) == (out, "form")
+
+
 def test_a_copy_that_is_given_up_leaves_nothing(folder: Path) -> None:
     def stop(step: str, done: int, total: int) -> None:
         if step == "writing":

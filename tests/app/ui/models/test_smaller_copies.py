@@ -77,6 +77,36 @@ def test_a_copy_that_is_cancelled_leaves_nothing(visit: Visit, large: str) -> No
     assert "Large-Q4_K_M" not in page.installed.rows
 
 
+@pytest.mark.timeout(400)
+def test_a_process_ends_with_the_window(visit: Visit, large: str) -> None:
+    page = visit.open()
+    copies = visit.workspace.model_store.copies
+    offered(visit, page, large).copy.click()
+    visit.wait(lambda: copies._process is not None and copies._process.is_alive())
+    process = copies._process
+    assert process is not None
+    copies.close()
+    visit.wait(lambda: process.exitcode is not None)  # else Python waits at its end until the copy is made
+
+
+@pytest.mark.timeout(400)
+def test_a_copy_that_waits_is_given_up_at_once(visit: Visit, large: str) -> None:
+    page = visit.open()
+    visit.wait(lambda: large in page.installed.rows)
+    copies, entry = visit.workspace.model_store.copies, InstalledEntry("Next", "/nowhere", type="BF16")
+    first = visit.workspace.model_store.entry(large)
+    assert first is not None
+    copies.make(first)
+    copies.make(entry)
+    copies.cancel("Next")
+    assert list(copies.entries) == [large]
+    copies.make(entry)  # the one that was given up does not end this one
+    copies.cancel(large)
+    with visit.qtbot.waitSignal(copies.refused, timeout=300_000):
+        pass
+    assert not copies.entries
+
+
 def test_a_model_that_is_fast_has_it_in_its_menu(visit: Visit, large: str) -> None:
     page = visit.open()
     row = offered(visit, page, large, tokens_per_second=30.0)

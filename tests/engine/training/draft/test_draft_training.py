@@ -28,6 +28,7 @@ from engine.drafting.medusa import MedusaNetwork as EngineHeads
 from engine.drafting.schedule import FixedShape
 from engine.drafting.trees import TreeShape
 from engine.errors import InvalidOption, OutOfDisk
+from engine.kernels import library
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
@@ -197,7 +198,7 @@ def test_guesses_of_guesses_are_those_of_a_drafted_chain(target: Decoder, tmp_pa
 def test_texts_side_by_side_have_the_features_that_they_have_alone(
     checkpoint_of: Callable[[str], Path],
 ) -> None:
-    for variant in ("llama", "mistral-window", "gemma3", "lfm2", "qwen35"):
+    for variant in ("llama", "mistral-window", "gemma3", "lfm2", "qwen35", "granite-hybrid", "nemotron-h"):
         decoder = load_decoder(checkpoint_of(variant))
         texts = [random_text(count, count) for count in (40, 3, 90, 130, 200)]
         for text, found in zip(texts, features_of(decoder, texts), strict=True):
@@ -205,46 +206,57 @@ def test_texts_side_by_side_have_the_features_that_they_have_alone(
             torch.testing.assert_close(found, alone.hidden, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_texts_that_are_written_together_are_those_that_are_written_alone(llama_folder: Path, packed: bool) -> None:
-    """More texts than are written at once, of two turns each, in a cache that has to be tidied."""
-    decoder = load_decoder(llama_folder)
+@pytest.mark.parametrize(
+    ("variant", "packed"),
+    [
+        *(("llama", False), ("llama", True), ("gemma3", False), ("phi3-longrope", True)),
+        *(("qwen35", False), ("qwen35", True), ("lfm2", True), ("granite-hybrid", True), ("nemotron-h", True)),
+    ],
+)
+def test_texts_that_are_written_together_are_those_that_are_written_alone(
+    variant: str, packed: bool, checkpoint_of: Callable[[str], Path]
+) -> None:
+    """More texts than are written at once, of two turns each, and one of them with a long request."""
+    decoder = load_decoder(checkpoint_of(variant))
     if packed:
-        decoder = Decoder(decoder.config, Resident(load_packed_weights(llama_folder)))
+        if library.available() is None:
+            pytest.skip(library.reason())  # torch's products of several texts round otherwise than those of one
+        decoder = Decoder(decoder.config, Resident(load_packed_weights(checkpoint_of(variant))))
     samplers = [Sampler(), Sampler(temperature=0.9, top_k=40, top_p=0.95, repetition_penalty=1.1, seed=3)]
-    end_ids = frozenset(range(0, 384, 16))
+    end_ids, longest = frozenset(range(0, 384, 16)), 120
     asked = [
         [
-            Turn((*random_text(6, seed), 300 + seed), samplers[seed % 2], 12),
+            Turn((320 + seed, *random_text(88 if seed == 4 else 6, seed)), samplers[seed % 2], 22),
             Turn(tuple(random_text(5, 90 + seed)), samplers[0], 9),
         ]
         for seed in range(24)
     ]
-    writer = Writer(decoder, end_ids, longest=32, width=3)
-    writer.capacity = 120
-    texts = {example.ids[6] - 300: example for example in writer.write(iter(asked))}
+    texts = {example.ids[0] - 320: example for example in Writer(decoder, end_ids, longest, 3).write(iter(asked))}
     assert len(texts) == len(asked)
-    assert {sum(example.learn) for example in texts.values()} > {12}
-    sequence = TokenSequence(Target(decoder), 64)
+    assert len({sum(example.learn) for example in texts.values()}) > 3
+    sequence = TokenSequence(Target(decoder), 160)
     for seed, turns in enumerate(asked):
         example, ids = texts[seed], list[int]()
         for turn in turns:
             given = turn.given[1:] if ids and turn.given[0] == ids[-1] else turn.given
             assert example.ids[: len(ids) + len(given)] == (*ids, *given)
             ids += given
-            reply = ReplyText(lambda token_ids: "", end_ids, (), min(turn.limit, 32 - len(ids)))
+            reply = ReplyText(lambda token_ids: "", end_ids, (), min(turn.limit, longest - len(ids)))
             hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
             recipe = Recipe(NoDrafter(), SampleAndMatch(turn.sampler), FixedShape(DraftShape(0)))
             for _ in Decoding(sequence, recipe, ids, reply, ReplyClock(), hooks):
                 pass
             assert all(example.learn[len(ids) :][: len(reply.token_ids)])
             ids += reply.token_ids
-            if ids[-1] not in end_ids or len(ids) == 32:
+            if ids[-1] not in end_ids or len(ids) == longest:
                 break
         assert example.ids == tuple(ids)
-        alone = decoder.forward(torch.tensor(ids), torch.arange(len(ids)), decoder.new_cache(len(ids)))
+        cache = decoder.new_cache(len(ids))
+        alone = decoder.forward(torch.tensor(ids), torch.arange(len(ids)), cache).hidden[:-1]
         assert example.features is not None
-        torch.testing.assert_close(example.features.float(), alone.hidden[:-1], atol=0.05, rtol=0.02)
+        assert example.features.shape == alone.shape
+        if cache.text_limit is None:  # else its first rows are those of a text that was not long yet
+            torch.testing.assert_close(example.features.float(), alone, atol=0.05, rtol=0.02)
 
 
 def test_requests_without_end_are_whole_chats(llama_folder: Path) -> None:

@@ -76,11 +76,15 @@ def network_of(decoder: Decoder, members: int = MEMBERS, mask: Any = "ensemble")
     return network
 
 
-# Experts in rows or under names of their own, convolutions, latents, inputs by the token: refused by name.
+# Experts in rows or under names of their own, latents, inputs by the token: refused by name.
 _WITHOUT_TWIN = (
-    *("gemma4-inputs", "gemma4-moe", "gpt-oss", "lfm2", "lfm2-moe", "lfm3"),
+    *("gemma4-inputs", "gemma4-moe", "gpt-oss", "granite-hybrid-attention"),
     *("deepseek-v2", "deepseek-v3", "glm4-moe-lite"),
+)
+_WITH_STATES = (
+    *("lfm2", "lfm2-moe", "lfm3"),
     *("qwen35", "qwen35-moe", "qwen3-next"),
+    *("granite-hybrid", "granite-hybrid-moe", "nemotron-h", "nemotron-h-moe", "nemotron-h-latent"),
 )
 
 
@@ -93,7 +97,17 @@ def test_a_family_without_a_twin_is_refused(variant: str, checkpoint_of: Callabl
         Twin(Checkpoint(folder), torch.float32).compare(decoder, TargetEnds.of(decoder), text, tokens)
 
 
-@pytest.mark.parametrize("variant", families({*VARIANTS} - {*_WITHOUT_TWIN}))
+@pytest.mark.parametrize("variant", families(_WITH_STATES))
+def test_a_family_that_keeps_states_is_refused_before_its_texts_are_written(
+    variant: str, checkpoint_of: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(checkpoint_of(variant))
+    command = ["train", "draft", "--model", folder, "--out", str(tmp_path / "set"), "--kind", "prompt-tokens"]
+    assert main([*command, "--generate", "1"]) == 2
+    assert "whose layers keep a state of the text: train a draft of another kind." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("variant", families({*VARIANTS} - {*_WITHOUT_TWIN, *_WITH_STATES}))
 def test_the_twin_of_each_family_says_what_the_engine_says(
     variant: str, checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +298,21 @@ def test_ranks_of_a_reply_are_those_of_each_place_alone(
             rank = int((order[ahead] == token).nonzero())
             assert found[place, ahead] == min(rank, NO_RANK)
     assert (found[-1, 1:] == NO_RANK).all()
+
+
+@pytest.mark.parametrize("variant", families(_WITH_STATES))
+def test_tokens_behind_many_places_are_ranked_as_behind_one(
+    variant: str, checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = load_decoder(checkpoint_of(variant))
+    text = torch.randint(3, 300, (90,), generator=torch.Generator().manual_seed(1)).tolist()
+    tokens = [network_of(decoder, mask=mask).tokens() for mask in ("ensemble", "decoder")]
+    ranks = [probe_ranks(decoder, each, text[:40], text[40:]) for each in tokens]
+    monkeypatch.setattr(tree_counts, "_ROWS", 1)
+    for each, found in zip(tokens, ranks, strict=True):
+        alone = probe_ranks(decoder, each, text[:40], text[40:])
+        # Two logits that round alike may change places.
+        assert (np.abs(found.astype(int) - alone.astype(int)) > 1).sum() == 0
 
 
 def test_trees_are_counted_and_kept_beside_the_set(target: Decoder, examples: list[Example], tmp_path: Path) -> None:
