@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -314,15 +315,16 @@ def find_base(adapter: str, base: str) -> Path:
     plain = [model for model in copies if model.record is not None and model.record.quantization in _UNQUANTIZED]
     if plain:
         return plain[0].location.resolve()
-    try:
-        return find_model(base)
-    except ModelNotFound as error:
-        raise ModelNotFound(
-            "The adapter {adapter} was made for {base}, which is not on this computer: get that model first, or name "
-            "another copy of it, and the adapter beside it.",
-            adapter=adapter,
-            base=base,
-        ) from error
+    share = base.replace("\\", "/").startswith("//")  # Windows would log in there, at a name from a file of others
+    with suppress(ModelNotFound):
+        if not share:
+            return find_model(base)
+    raise ModelNotFound(
+        "The adapter {adapter} was made for {base}, which is not on this computer: get that model first, or name "
+        "another copy of it, and the adapter beside it.",
+        adapter=adapter,
+        base=base,
+    )
 
 
 @dataclass(frozen=True)

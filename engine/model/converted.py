@@ -83,7 +83,7 @@ class Converted:
         original, found = self._checkpoint.stored(name), self._tensors.get(name)
         if found is None or found.kind != original.kind:
             return found or original
-        return replace(found, factor=original.factor)
+        return replace(found, rotation=original.rotation, factor=original.factor)
 
 
 @lru_cache(maxsize=1024)
@@ -204,10 +204,7 @@ class ConversionKeeper:
         stored = piece.stored
         if piece.first == 0:
             self._rows.clear()
-        order = stored.row_map(piece.count) if kind == stored.kind else None  # they are as they are stored
-        self._rows.append(
-            rows.flatten().clone() if order is None else rows.view(len(order), -1)[order.long()].flatten()
-        )
+        self._rows.append(_ordered(piece, rows) if kind == stored.kind else rows.flatten().clone())
         if piece.first + piece.count == stored.rows:
             layout: dict[str, Any] = {"kind": kind, "shape": [stored.rows, stored.columns]}
             if refused is not None:
@@ -290,14 +287,20 @@ def _sections(
         progress(done, total)
 
 
+def _ordered(piece: Piece, rows: Tensor) -> Tensor:
+    """Return a copy of a piece's rows in its own type, bytes in Hugging Face's order."""
+    order = piece.stored.row_map(piece.count)
+    return rows.flatten().clone() if order is None else rows.view(len(order), -1)[order.long()].flatten()
+
+
 def convert(checkpoint: Checkpoint, slot: Slot, kind: int, check: Check) -> tuple[Tensor, dict[str, Any]]:
     """Return a matrix in blocks of a type, or in 16 bits if a number is NaN or infinite, and its section's layout."""
     stored = checkpoint.stored(slot.name).read_as(kind)
     rows: list[Tensor] = []
     for piece in read_pieces(checkpoint.files, [stored], check):
         try:
-            as_stored = stored.encoding is not None and stored.kind == kind
-            rows.append(piece.raw.clone() if as_stored else quantized(piece_values(piece), kind).view(-1))
+            as_stored = stored.kind == kind and kind not in PLAIN
+            rows.append(_ordered(piece, piece.raw) if as_stored else quantized(piece_values(piece), kind).view(-1))
         except NotPackable as problem:
             found, layout = convert(checkpoint, slot, BF16, check)
             return found, {**layout, "refused": str(problem)}

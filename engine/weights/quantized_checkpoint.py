@@ -8,6 +8,7 @@ all of a model in float32. A further format is a class of `Encoded`, or a use of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -279,6 +280,8 @@ def _find_mxfp4(name: str, parts: Parts) -> Found | None:
 
 
 def _block_of(told: object) -> Block:
+    if isinstance(told, str) and re.fullmatch(r"\d{1,9}x\d{1,9}", told):  # older versions of compressed-tensors
+        told = [int(size) for size in told.split("x")]
     if isinstance(told, list) and len(told) == 2 and all(isinstance(size, int) and size > 0 for size in told):
         return told[0], told[1]
     return None
@@ -459,6 +462,7 @@ def _find_mlx(name: str, parts: Parts, settings: Mapping[str, Any]) -> Found | N
     if mode != "affine" or bits not in (2, 3, 4, 5, 6, 8):
         known = "affine, bits 2, 3, 4, 5, 6, 8; mxfp4"
         raise UnsupportedModel(_LAYOUT, method="MLX", layout=f"{mode}, bits {bits}", known=known)
+    bits = int(bits)
     columns = width * 32 // bits
     groups = columns // size if isinstance(size, int) and size > 0 and columns % size == 0 else 0
     shapes = {"weight": (*lead, width), "scales": (*lead, groups), "biases": (*lead, groups)}
@@ -482,7 +486,7 @@ def _gptq(settings: Mapping[str, Any]) -> Method:
     if layout not in ("gptq", "gptq_v2") or bits not in (4, 8):
         told, known = f"{layout}, bits {bits}", "gptq, gptq_v2, bits 4, bits 8"
         raise UnsupportedModel(_LAYOUT, method="GPTQ", layout=told, known=known)
-    find = partial(_find_gptq, told=bits, symmetric=bool(settings.get("sym", True)), less_one=layout == "gptq")
+    find = partial(_find_gptq, told=int(bits), symmetric=bool(settings.get("sym", True)), less_one=layout == "gptq")
     return Method("GPTQ" if bits == 4 else "INT8 (GPTQ)", find)
 
 

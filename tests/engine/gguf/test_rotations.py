@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,20 @@ from engine.errors import UnsupportedModel, WeightsCorrupt, WeightsNotFinite
 from engine.gguf.header import read_header
 from engine.gguf.types import GgmlType
 from engine.gguf.writing import head_of, pair, pairs_of
-from engine.kernels import blocks
+from engine.kernels import blocks, library
 from engine.model.config import read_config
+from engine.model.converted import ConversionKeeper
 from engine.model.decoder import Decoder
+from engine.model.packed_loader import load_packed
+from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.engine.gguf.test_gguf_families import PROMPT, written
 from tests.support.decoders import load_decoder
 from tests.support.packed_models import load
+from tests.support.streams import streamed_decoder
 
+needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
 WIDTH = 32
 SIZES = {"hidden_size": 128, "intermediate_size": 256, "tie_word_embeddings": False}
 ROTATED = ("attn_q", "attn_k", "attn_v", "attn_qkv", "attn_gate", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
@@ -140,6 +146,31 @@ def test_rotated_blocks_are_multiplied_as_they_are_stored(kind: str, tmp_path: P
     assert stored.rotation is not None
     assert stored.rotation.order is not None
     assert stored.kind == blocks.NAMES[kind]
+
+
+@needs_library
+@torch.no_grad()
+def test_a_kept_file_has_rotated_blocks_and_says_so(tmp_path: Path) -> None:
+    written("qwen35", tmp_path / "plain.gguf", Kind.F32, **SIZES)
+
+    def packer(name: str, values: np.ndarray) -> tuple[int, np.ndarray]:
+        return quantized(Kind.Q8_0)(name, values) if "ffn" in name else (GgmlType.PTQ1_0, trits(values))
+
+    path = tmp_path / "rotated.gguf"
+    rotated(tmp_path / "plain.gguf", path, packer)
+    checkpoint, chosen = Checkpoint(path), weight_format("q8_0")
+    config = read_config(checkpoint)
+    with ConversionKeeper(checkpoint, config, chosen, tmp_path / "cache") as keeper:
+        expected = logits(Decoder(config, Resident(load_packed(checkpoint, config, chosen, keep=keeper.take))))
+    for thread in threading.enumerate():
+        if thread.name == "tenon-keeper":
+            thread.join()
+    (kept,) = tmp_path.glob("*.packed")
+    for _ in range(2):  # from the file that was kept, and from one that is converted matrix by matrix
+        streamed = streamed_decoder(path, chosen, 1, 2)
+        assert torch.equal(logits(streamed), expected)
+        streamed.source.release()
+        kept.unlink()
 
 
 @pytest.mark.parametrize(

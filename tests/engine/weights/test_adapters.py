@@ -240,6 +240,11 @@ def test_an_adapter_without_its_base_says_so(folder: Path, base: str, sentence: 
         open_model(str(adapter))
 
 
+def test_a_base_on_a_network_share_is_not_looked_up(folder: Path) -> None:
+    with pytest.raises(ModelNotFound, match="which is not on this computer"):
+        open_model(str(write_peft(folder.with_name("adapter"), factors(folder), base=f"/{folder}")))
+
+
 def test_an_adapter_for_another_base_is_refused(folder: Path) -> None:
     changed = factors(folder)
     changed["model.layers.0.self_attn.q_proj"] = (torch.zeros(RANK, 24), torch.zeros(64, RANK))

@@ -287,6 +287,21 @@ def test_parts_of_groups_that_do_not_fit_are_named(
         Checkpoint(rewritten(tmp_path, spoil))
 
 
+@pytest.mark.parametrize("name", ["gptq", "mlx-4"])
+def test_bits_may_be_written_with_a_point(name: str, tmp_path: Path) -> None:
+    form = FORMATS[name]
+    model = write_quantized(tmp_path, replace(form, settings={**form.settings, "bits": 4.0}))
+    rewritten(tmp_path, lambda tensors: [tensors.pop(one) for one in list(tensors) if one.endswith("g_idx")])
+    assert torch.equal(Checkpoint(tmp_path).tensor(f"{DOWN}weight"), model.state_dict()[f"{DOWN}weight"])
+
+
+def test_blocks_may_be_a_text(tmp_path: Path) -> None:
+    weights = {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": "128x128"}
+    told = {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": weights}}}
+    model = write_quantized(tmp_path, replace(FORMATS["fp8-block"], settings=told), intermediate_size=200)
+    assert torch.equal(Checkpoint(tmp_path).tensor(f"{DOWN}weight"), model.state_dict()[f"{DOWN}weight"])
+
+
 def test_a_group_size_that_does_not_divide_is_refused(tmp_path: Path) -> None:
     form = FORMATS["mlx-4"]
     write_quantized(tmp_path, replace(form, settings={**form.settings, "group_size": 128}))
