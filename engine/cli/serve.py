@@ -51,7 +51,7 @@ def add_to(commands: Any) -> None:
     serve.add_argument(
         "--guess-from-replies",
         action=argparse.BooleanOptionalAction,
-        help="guess words from earlier replies to all clients too, which are kept in memory alone: what was said before "
+        help="guess words from earlier replies to all clients too, kept in memory alone: what was said before "
         "comes faster, so a client can tell that another asked the same (default: on with a key, off with --no-key)",
     )
     serve.add_argument(
