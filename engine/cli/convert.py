@@ -39,7 +39,7 @@ def run_convert(options: argparse.Namespace) -> int:
     try:
         copied = stopped_by_interrupt(lambda: convert(request, show, stop.check), stop)
     except Cancelled:
-        print("tenon: Stopped; the same command goes on.", file=sys.stderr)
+        print("tenon: Stopped: the same command goes on.", file=sys.stderr)
         return 130
     finally:
         for line in lines.values():

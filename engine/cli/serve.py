@@ -51,8 +51,8 @@ def add_to(commands: Any) -> None:
     serve.add_argument(
         "--guess-from-replies",
         action=argparse.BooleanOptionalAction,
-        help="guess words from earlier replies too, in memory alone, so that what was said before comes faster, which "
-        "tells clients that it was; all who have the key share them (default: on with a key, off with --no-key)",
+        help="guess words from earlier replies to all clients too, kept in memory alone: what was said before "
+        "comes faster, so a client can tell that another asked the same (default: on with a key, off with --no-key)",
     )
     serve.add_argument(
         "--json", action="store_true", help="print one line of JSON once it listens: address, key and model"

@@ -134,7 +134,7 @@ class _Match:
 
 @dataclass(frozen=True)
 class _Way:
-    """What followed a match at some of its places."""
+    """Tokens that followed a match at some of its places."""
 
     tokens: Sequence[int]
     length: int  # of the match

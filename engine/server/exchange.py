@@ -74,7 +74,7 @@ class Served:
     created: int = field(default_factory=lambda: int(time.time()))  # time of the start, in seconds since 1970
     # Whether control tokens in a raw prompt are control tokens, if a request does not say
     parse_special: bool = False
-    # Earlier replies that its replies are guessed from; None for none, and if whoever asks settles it
+    # Earlier replies that its replies are guessed from; None for none, or if the window decides for each request
     earlier: EarlierReplies | None = None
 
     @cached_property
