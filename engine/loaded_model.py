@@ -129,10 +129,11 @@ class LoadedModel:
         beside = ThreadPoolExecutor(1, "tenon-tokenizer")
         tokenizer = beside.submit(lambda: opened.tokenizer)  # while the disk is waited for
         beside.shutdown(wait=False)
-        if drafts or plan.placement.streams:  # drafts are compared with it, and readers must not outlive its errors
+        asked = run.planner.drafts if run.left else drafts  # a draft that is left may be another model's all the same
+        if asked or plan.placement.streams:  # drafts are compared with it, and readers must not outlive its errors
             tokenizer.result()
-        for draft in drafts:
-            check_draft(draft, opened, drafts)
+        for draft in asked:
+            check_draft(draft, opened, asked)
 
         def check_load() -> None:
             check()

@@ -107,7 +107,7 @@ def test_what_was_measured_on_a_busy_machine_is_marked_and_teaches_no_prediction
     assert row.busy
     (kept,) = (cache_folder() / "profiles").iterdir()
     profile = read_profile(kept)
-    assert not profile.known
+    assert not profile.forwards
     assert all(reply.busy for kinds in profile.spoken.values() for replies in kinds.values() for reply in replies)
 
 

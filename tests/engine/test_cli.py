@@ -311,7 +311,7 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     assert main([*arguments, "--mode", "plain"]) == 0
     plain = json.loads(capsys.readouterr().out)
     tree = ["--draft-width", "2", "--draft-depth", "4", "--draft-nodes", "6"]
-    assert main([*arguments, "--draft", str(llama_folder), *tree, "--vram-budget", "0"]) == 0
+    assert main([*arguments, "--mode", "dovetail", "--draft", str(llama_folder), *tree, "--vram-budget", "0"]) == 0
     captured = capsys.readouterr()
     reply = json.loads(captured.out)
     assert reply["token_ids"] == plain["token_ids"]

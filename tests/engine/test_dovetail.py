@@ -73,10 +73,14 @@ def test_a_seed_gives_one_text_with_and_without_the_draft(
         assert texts[0] == texts[1]
 
 
-def test_auto_means_dovetail_where_a_draft_is_given(client: EngineClient, llama_folder: Path, draft: Path) -> None:
+def test_auto_leaves_a_draft_that_reads_much_of_the_model(
+    client: EngineClient, llama_folder: Path, draft: Path
+) -> None:
     reply = client.answer("a", llama_folder, draft=str(draft), max_tokens=4)
-    assert reply.mode == "dovetail"
-    assert "draft" in client.seen(PlanChosen)[-1].plan.reason
+    assert (reply.mode, reply.drafts) == ("lookup", ())
+    assert "of the model for each guess: not worth it without a GPU." in client.seen(PlanChosen)[-1].plan.reason
+    asked = client.answer("a", llama_folder, draft=str(draft), mode="dovetail", max_tokens=4)
+    assert (asked.mode, asked.drafts) == ("dovetail", (str(draft),))
     plain = client.answer("a", llama_folder, draft=str(draft), mode="plain", max_tokens=4)
     assert (plain.mode, plain.drafts, plain.devices["draft"]) == ("plain", (), None)
     assert plain.timings.draft_n == 0
@@ -86,7 +90,9 @@ def test_auto_means_dovetail_where_a_draft_is_given(client: EngineClient, llama_
 def test_a_machine_without_a_gpu_is_told_once(client: EngineClient, llama_folder: Path, draft: Path) -> None:
     before = len(client.seen(Notice))
     for nodes in (4, 8):
-        client.answer("a", llama_folder, draft=str(draft), context=64 + 16, max_tokens=2, draft_nodes=nodes)
+        client.answer(
+            "a", llama_folder, draft=str(draft), mode="dovetail", context=64 + 16, max_tokens=2, draft_nodes=nodes
+        )
     notices = [notice.text for notice in client.seen(Notice)[before:]]
     assert notices == ["There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."]
 
@@ -291,7 +297,8 @@ def test_a_draft_too_large_for_the_device_runs_on_the_cpu(
     second_device: str, client: EngineClient, llama_folder: Path, draft: Path
 ) -> None:
     before = len(client.seen(Notice))
-    reply = client.answer("a", llama_folder, draft=str(draft), vram_budget_bytes=1000, max_tokens=4)
+    options = {"draft": str(draft), "mode": "dovetail", "vram_budget_bytes": 1000}
+    reply = client.answer("a", llama_folder, max_tokens=4, **options)
     assert reply.devices == {"target": "cpu", "draft": "cpu"}
     (notice,) = client.seen(Notice)[before:]
     assert "so it runs on the CPU" in notice.text

@@ -277,7 +277,7 @@ def test_a_model_larger_than_the_free_room_is_refused_before_it_is_fetched(
         (["import", "/no/such/path"], "nothing at"),
         (["folders", "--add", "/no/such/path"], "no folder"),
         (["get"], "MODEL"),
-        ([], "ACTION, one of search, list, get, import, remove, verify, folders, token, servers."),
+        ([], "ACTION, one of search, list, get, import, convert, remove, verify, folders, token, servers."),
         (["import", ""], "argument PATH: it is empty"),
         (["import", ".", "--name", ""], "argument --name: it is empty"),
         (["import", __file__], "test_models.py holds no weights"),

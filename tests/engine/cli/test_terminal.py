@@ -166,6 +166,7 @@ WALKS: dict[str, list[list[str]]] = {
     "models search": [[], [EVIL], ["model", "--author", EVIL]],
     "models list": [[], ["--pairs"], ["--json"]],
     "models get": [[EVIL], ["evil/model", "--dry-run"], ["evil/model"], ["evil/model", "--name", EVIL]],
+    "models convert": [[EVIL], ["{folder}", "--to", EVIL], ["{folder}", "--calibrate", EVIL]],
     "models import": [[EVIL], ["{folder}", "--copy", "--name", EVIL], ["{folder}", "--for", EVIL]],
     "models remove": [[EVIL, "--dry-run"], [f"{EVIL}{EVIL}"]],
     "models verify": [[], [EVIL], [f"{EVIL}{EVIL}"]],
