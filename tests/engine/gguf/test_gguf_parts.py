@@ -192,7 +192,6 @@ def other_file(kind: str, path: Path) -> Path:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("adapter", "holds a LoRA adapter"),
         ("untyped adapter", "holds a LoRA adapter"),
         ("imatrix", "holds an importance matrix"),
         ("mmproj", "reads images or sound"),
