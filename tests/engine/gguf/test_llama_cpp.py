@@ -81,6 +81,19 @@ def reply(path: Path, prompt: list[int]) -> tuple[list[int], Tensor]:
     return [step["id"] for step in steps], found
 
 
+def check_log_probabilities(path: Path, gemma: bool) -> None:
+    """Compare the log probabilities of a reply's tokens with those of llama.cpp, which chose them."""
+    chosen, theirs = reply(path, PROMPT.tolist())
+    assert len(chosen) == TOKENS
+    decoder = load_decoder(path)
+    text = torch.cat((PROMPT, torch.tensor(chosen[:-1])))
+    cache = decoder.new_cache(len(text))
+    cache.begin(len(text))
+    logits = decoder.forward(text, torch.arange(len(text)), cache, logit_rows=slice(-TOKENS, None)).logits
+    tolerance = 5e-3 if gemma else 1e-4  # llama.cpp looks GELU up in a table of 16 bits
+    torch.testing.assert_close(logits.log_softmax(-1), theirs, atol=tolerance, rtol=tolerance)
+
+
 @pytest.mark.parametrize("variant", [*sorted(CHANGES), MUSE])
 @torch.no_grad()
 def test_log_probabilities_are_llama_cpps(variant: str, tmp_path: Path) -> None:
@@ -91,15 +104,7 @@ def test_log_probabilities_are_llama_cpps(variant: str, tmp_path: Path) -> None:
     else:
         model = reference_model(variant, **{**CHANGES[variant], **scalar, **CHANGED.get(variant, {})})
     write_gguf(model, path, Kind.F32, train_tokenizer())
-    chosen, theirs = reply(path, PROMPT.tolist())
-    assert len(chosen) == TOKENS
-    decoder = load_decoder(path)
-    text = torch.cat((PROMPT, torch.tensor(chosen[:-1])))
-    cache = decoder.new_cache(len(text))
-    cache.begin(len(text))
-    logits = decoder.forward(text, torch.arange(len(text)), cache, logit_rows=slice(-TOKENS, None)).logits
-    tolerance = 5e-3 if gemma else 1e-4  # llama.cpp looks GELU up in a table of 16 bits
-    torch.testing.assert_close(logits.log_softmax(-1), theirs, atol=tolerance, rtol=tolerance)
+    check_log_probabilities(path, gemma)
 
 
 @pytest.mark.parametrize("pre", ["gpt-2", "smollm", "llama-bpe", "dbrx", "qwen2"])

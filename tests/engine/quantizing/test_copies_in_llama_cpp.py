@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from tests.engine.gguf.test_gguf_families import CHANGES
-from tests.engine.gguf.test_llama_cpp import CHANGED, PROMPT, TOKENS, reply
+from tests.engine.gguf.test_llama_cpp import CHANGED, check_log_probabilities
 from tests.engine.quantizing.test_copies_of_folders import copied
 from tests.support.checkpoints import reference_model, save, train_tokenizer
-from tests.support.decoders import load_decoder
 from tests.support.llama_server import PROGRAM
 
 pytestmark = [
@@ -30,12 +29,4 @@ def test_log_probabilities_are_llama_cpps(variant: str, tmp_path: Path) -> None:
     train_tokenizer().save_pretrained(tmp_path / "folder")
     path = tmp_path / "model.gguf"
     copied(tmp_path / "folder", path)
-    chosen, theirs = reply(path, PROMPT.tolist())
-    assert len(chosen) == TOKENS
-    decoder = load_decoder(path)
-    text = torch.cat((PROMPT, torch.tensor(chosen[:-1])))
-    cache = decoder.new_cache(len(text))
-    cache.begin(len(text))
-    logits = decoder.forward(text, torch.arange(len(text)), cache, logit_rows=slice(-TOKENS, None)).logits
-    tolerance = 5e-3 if variant.startswith("gemma") else 1e-4  # llama.cpp looks GELU up in a table of 16 bits
-    torch.testing.assert_close(logits.log_softmax(-1), theirs, atol=tolerance, rtol=tolerance)
+    check_log_probabilities(path, variant.startswith("gemma"))
