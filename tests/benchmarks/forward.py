@@ -49,7 +49,7 @@ from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights
 from engine.run import settle
-from tests.benchmarks.large_model import GLM_FLASH, KINDS, LLAMA, QWEN3_MOE, QWEN35, write_gguf
+from tests.benchmarks.large_model import GLM_FLASH, HYBRIDS, KINDS, LLAMA, QWEN3_MOE, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.benchmarks.memory import ReadRate
 from tests.benchmarks.page import keep
@@ -128,25 +128,31 @@ def measure(sequence: TokenSequence, peer: Peer | None, options: argparse.Namesp
         return lambda: sequence.seconds_of_forward(width)
 
     rows: dict[str, Row] = {}
+
+    def keep_row(name: str, row: Row) -> None:
+        rows[name] = row
+        if not options.json:
+            print(f"  {name:18}" + "  ".join(f"{key} {value:8.2f}" for key, value in row.items()), flush=True)
+
     for tokens in options.prompts:
         runs = max(1, options.runs * 512 // tokens)
 
         def ours(tokens: int = tokens) -> float:
             return read(sequence, tokens)
 
-        rows[f"prompt {tokens}"] = alternate(ours, theirs(tokens, 0, False), runs)
+        keep_row(f"prompt {tokens}", alternate(ours, theirs(tokens, 0, False), runs))
     read(sequence, COMMITTED)
     if peer is not None:
         peer.seconds(COMMITTED, 0)
     for width in options.widths:
         their = theirs(width, COMMITTED)
-        rows[f"M={width}"] = alternate(settled(forward(width)), settled(their) if their else None, options.runs)
+        keep_row(f"M={width}", alternate(settled(forward(width)), settled(their) if their else None, options.runs))
     for tokens in options.behind:
         read(sequence, tokens)
         if peer is not None:
             peer.seconds(tokens, 0, False)
         their = theirs(1, tokens)
-        rows[f"behind {tokens}"] = alternate(settled(forward(1)), settled(their) if their else None, options.runs)
+        keep_row(f"behind {tokens}", alternate(settled(forward(1)), settled(their) if their else None, options.runs))
     return rows
 
 
@@ -175,7 +181,7 @@ def read_of_layer(config: ModelConfig, layer: LayerWeights) -> float:
 
 def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Everything about one file."""
-    context = max([1024, *options.prompts, *options.behind]) + 128
+    context = max([1024, *options.prompts, *options.behind]) + 1024
     load_options = LoadOptions(model=str(path), weights=options.weights, threads=options.threads, context=context)
     model = load_model(settle(load_options))
     peer = None if options.alone else Peer(path, options.threads, context)
@@ -195,13 +201,11 @@ def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def report(name: str, found: dict[str, Any]) -> None:
-    """Print a file's figures."""
+    """Print a file's share of the memory's bandwidth; its rows were printed as they came."""
     print(
         f"{name}: {found['share']:.0%} of {found['bandwidth_bytes_per_s'] / 1e9:.1f} GB/s at M=1 (best read "
         f"{found['best_bandwidth_bytes_per_s'] / 1e9:.1f}), loaded in {found['load_ms']:.0f} ms"
     )
-    for row_name, row in found["rows"].items():
-        print(f"  {row_name:18}" + "  ".join(f"{key} {value:8.2f}" for key, value in row.items()), flush=True)
 
 
 def write(name: str, found: dict[str, Any]) -> None:
@@ -220,7 +224,7 @@ def main() -> None:
     others = parser.add_mutually_exclusive_group()
     others.add_argument("--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place")
     others.add_argument("--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents")
-    others.add_argument("--hybrid", action="store_true", help="files of a 1.4 B model with gated DeltaNet")
+    others.add_argument("--hybrid", choices=HYBRIDS, help="files of a model with gated DeltaNet in Qwen3.5's shape")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=[*KINDS, *blocks.NAMES])
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
@@ -234,7 +238,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.model is None and options.work is None:
         parser.error("give --work or --model")
-    shape = QWEN3_MOE if options.mixture else GLM_FLASH if options.latents else QWEN35 if options.hybrid else LLAMA
+    shape = QWEN3_MOE if options.mixture else GLM_FLASH if options.latents else HYBRIDS.get(options.hybrid, LLAMA)
     options.alone |= find_spec("llama_cpp") is None
     files = [options.model] if options.model else [write_gguf(options.work, kind, shape) for kind in options.kinds]
     results = {}

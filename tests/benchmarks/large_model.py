@@ -172,7 +172,13 @@ class LatentShape(Shape):
 
 @dataclass(frozen=True)
 class HybridShape(Shape):
-    """Sizes of a model with gated DeltaNet in three of four layers, 16 heads of 128 channels."""
+    """Sizes of a model with gated DeltaNet in three of four layers, heads of 128 channels, of which 16 are keys.
+
+    Attributes:
+        value_heads: Heads of values of such a layer.
+    """
+
+    value_heads: int = 16
 
     def _attends(self, layer: int) -> bool:
         return layer % 4 == 3
@@ -186,9 +192,9 @@ class HybridShape(Shape):
         """Of a layer: names in GGUF and shapes."""
         if self._attends(layer):
             return super().matrices(layer) | {"attn_q": (2 * self.heads * self.head_dim, self.hidden)}
-        width = 16 * 128
-        gates = dict.fromkeys(("ssm_alpha", "ssm_beta"), (16, self.hidden))
-        maps = {"attn_qkv": (3 * width, self.hidden), "attn_gate": (width, self.hidden)}
+        width = self.value_heads * 128
+        gates = dict.fromkeys(("ssm_alpha", "ssm_beta"), (self.value_heads, self.hidden))
+        maps = {"attn_qkv": (2 * 16 * 128 + width, self.hidden), "attn_gate": (width, self.hidden)}
         return maps | gates | {"ssm_out": (self.hidden, width)} | self._network("")
 
     def vectors(self, layer: int) -> dict[str, tuple[int, ...]]:
@@ -196,8 +202,8 @@ class HybridShape(Shape):
         outer = dict.fromkeys(("attn_norm.weight", "post_attention_norm.weight"), (self.hidden,))
         if self._attends(layer):
             return outer | dict.fromkeys(("attn_q_norm.weight", "attn_k_norm.weight"), (self.head_dim,))
-        own = {"ssm_conv1d.weight": (3 * 16 * 128, 4), "ssm_norm.weight": (128,)}
-        return outer | own | dict.fromkeys(("ssm_a", "ssm_dt.bias"), (16,))
+        own = {"ssm_conv1d.weight": ((32 + self.value_heads) * 128, 4), "ssm_norm.weight": (128,)}
+        return outer | own | dict.fromkeys(("ssm_a", "ssm_dt.bias"), (self.value_heads,))
 
     def describe(self, writer: gguf.GGUFWriter) -> None:
         """Write the sizes."""
@@ -206,8 +212,8 @@ class HybridShape(Shape):
         writer.add_ssm_conv_kernel(4)
         writer.add_ssm_state_size(128)
         writer.add_ssm_group_count(16)
-        writer.add_ssm_time_step_rank(16)
-        writer.add_ssm_inner_size(16 * 128)
+        writer.add_ssm_time_step_rank(self.value_heads)
+        writer.add_ssm_inner_size(self.value_heads * 128)
         writer.add_full_attention_interval(4)
 
 
@@ -227,8 +233,11 @@ GLM_FLASH = LatentShape(
     dense=10240,
 )
 
-#: Qwen3.5-2B's with a smaller vocabulary: 1.4 B parameters.
-QWEN35 = HybridShape("hybrid", "qwen35", 24, 2048, 6144, 8, 2, 256)
+#: Qwen3.5-2B's and 4B's with a smaller vocabulary: 1.4 and 3.5 B parameters.
+HYBRIDS = {
+    "2b": HybridShape("hybrid", "qwen35", 24, 2048, 6144, 8, 2, 256),
+    "4b": HybridShape("hybrid-4b", "qwen35", 32, 2560, 9216, 16, 4, 256, value_heads=32),
+}
 
 KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")
 

@@ -63,9 +63,13 @@ class LlamaCpp:
         self.vocabulary = int(llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._model)))
 
     def decode(self, tokens: list[int], committed: int, all_logits: bool) -> float:
-        """Seconds of forwards, of at most 512 each, over tokens behind ``committed`` ones; what else was there goes."""
+        """Seconds of forwards, of at most 512 each, over tokens behind ``committed`` ones; what else was there goes.
+
+        A model with a recurrent state cannot forget a few tokens, and reads on behind those that it has.
+        """
         memory = self._api.llama_get_memory(self._context)
-        self._api.llama_memory_seq_rm(memory, 0, committed, -1)
+        if not self._api.llama_memory_seq_rm(memory, 0, committed, -1):
+            committed = self._api.llama_memory_seq_pos_max(memory, 0) + 1
         begun = time.perf_counter()
         for first in range(0, len(tokens), _BATCH):
             part, batch = tokens[first : first + _BATCH], self._batch
