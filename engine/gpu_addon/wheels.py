@@ -140,7 +140,6 @@ class WheelIndex(FileServer):
         return content
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
-        """Raise a `HubError` for an answer that is no file."""
         status = response.status_code
         if status < 400:
             return

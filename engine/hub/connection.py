@@ -193,7 +193,6 @@ class Hub(FileServer):
             raise _offline() from error
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
-        """Raise a `HubError` for an answer that is no file."""
         raise_for_status(response, repo, self.has_token)
 
     @property

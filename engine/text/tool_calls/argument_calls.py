@@ -47,7 +47,6 @@ class _ArgumentFormat(ToolFormat):
     tail_pattern: ClassVar[re.Pattern[str]]  # finds the end of the arguments
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls."""
         return _Reader(self, tools)
 
     def _written(self, call: ToolCall) -> str:
@@ -99,7 +98,6 @@ class Coder(_ArgumentFormat):
     tail_pattern = re.compile(r"\s*</function>")
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return follows(source, "<tool_call>", "<function=")
 
 
@@ -120,7 +118,6 @@ class Glm(_ArgumentFormat):
     tail_pattern = re.compile(r"\s*(?=</tool_call>)")
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return "<tool_call>" in source and "</arg_key><arg_value>" in source
 
 
@@ -134,7 +131,6 @@ class GlmLines(Glm):
     between = "\n"
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return "<tool_call>" in source and follows(source, "</arg_key>", "<arg_value>")
 
 
@@ -170,7 +166,6 @@ class Atem(_ArgumentFormat):
         return [*super().rules(tools, literal, several), f"receiver: {names}"]
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return "<atem:invoke" in source
 
 
