@@ -116,9 +116,7 @@ class Glm(_ArgumentFormat):
     key_pattern = re.compile(r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>")
     end_pattern = re.compile(r"</arg_value>(?=\s*<(?:arg_key>|/tool_call>))")
     tail_pattern = re.compile(r"\s*(?=</tool_call>)")
-
-    def is_of(self, source: str) -> bool:
-        return "<tool_call>" in source and "</arg_key><arg_value>" in source
+    signs = ("<tool_call>", "</arg_key><arg_value>")
 
 
 class GlmLines(Glm):
@@ -143,6 +141,7 @@ class Atem(_ArgumentFormat):
     name = "atem"
     opening = "<atem:function_calls>"
     marks = ATEM_MARKS
+    signs = ("<atem:invoke",)
     close = "</atem:function_calls>"
     head = '\n<atem:invoke name="{name}">\n'
     key = '<atem:parameter name="{key}">'
@@ -164,9 +163,6 @@ class Atem(_ArgumentFormat):
         """Return the rules of a grammar for calls of these tools, with one for the receiver."""
         names = " | ".join(json.dumps(tool.name) for tool in tools)
         return [*super().rules(tools, literal, several), f"receiver: {names}"]
-
-    def is_of(self, source: str) -> bool:
-        return "<atem:invoke" in source
 
 
 class _Reader(CallReader):

@@ -26,9 +26,7 @@ class Harmony(ToolFormat):
     name = "harmony"
     opening = OPENING
     marks = MARKS
-
-    def is_of(self, source: str) -> bool:
-        return CHANNEL in source and CALL in source
+    signs = (CHANNEL, CALL)
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
         return _Reader()

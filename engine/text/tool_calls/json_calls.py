@@ -205,9 +205,7 @@ class ListBehindMark(_JsonFormat):
     opening = "<|tool_call|>"
     listed = True
     marks = ("<|tool_call|>", "<|/tool_call|>")
-
-    def is_of(self, source: str) -> bool:
-        return "<|tool_call|>" in source
+    signs = ("<|tool_call|>",)
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
         return JsonCallReader("<|/tool_call|>")
@@ -221,9 +219,7 @@ class ListInMarks(_JsonFormat):
     closing = "</tool_calls>"
     listed = True
     marks = ("<tool_calls>", "</tool_calls>")
-
-    def is_of(self, source: str) -> bool:
-        return "<tool_calls>[" in source
+    signs = ("<tool_calls>[",)
 
 
 class MistralList(_JsonFormat):
@@ -247,9 +243,7 @@ class Llama3(_JsonFormat):
     between = "; "
     marks = ("<|python_tag|>",)
     bare = True
-
-    def is_of(self, source: str) -> bool:
-        return "<|start_header_id|>" in source and '"parameters": ' in source
+    signs = ("<|start_header_id|>", '"parameters": ')
 
 
 class Mistral(ToolFormat):
@@ -259,9 +253,7 @@ class Mistral(ToolFormat):
     opening = _OPENING
     between = ""
     marks = (_OPENING, _ID, _ARGS)
-
-    def is_of(self, source: str) -> bool:
-        return _OPENING in source and _ARGS in source
+    signs = (_OPENING, _ARGS)
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
         return _Reader()

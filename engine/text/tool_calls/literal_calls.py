@@ -76,9 +76,7 @@ class Gemma4(_Marked):
     closing = "<tool_call|>"
     between = ""
     marks = ("<|tool_call>", "<tool_call|>", _QUOTE)
-
-    def is_of(self, source: str) -> bool:
-        return "<|tool_call>call:" in source
+    signs = ("<|tool_call>call:",)
 
     @staticmethod
     def calls(text: str) -> list[tuple[str, dict[str, Any]]]:
