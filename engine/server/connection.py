@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -21,10 +20,6 @@ _SHARE = 4
 HEADER_S = 10.0
 #: Seconds in which the client reads nothing of an answer that waits for it.
 UNREAD_S = 300.0
-#: Seconds between two looks at whether a client that has closed its sending half still waits.
-PROBE_S = 10.0
-#: The place in a request's scope of what has its stream say that it lives.
-PROBE = "tenon.probe"
 
 _CROWDED = "Other programs keep too many connections to this server open: try again in a few seconds."
 _NO_HEADER = "The request's header did not come in time: send it again."
@@ -45,9 +40,6 @@ def most_without_request(connections: int) -> int:
 class Connection(H11Protocol):
     """One connection, which makes room for itself by closing the one that has waited longest without a request.
 
-    A client that closes its sending half after a request gets its answer. It cannot be told from one that hung up
-    until something is sent to it: ``100 Continue``, which each client of HTTP skips, or a stream's sign of life.
-
     Args:
         most: Number of connections at once.
         crowded: Called when one is closed or refused because there are too many.
@@ -58,9 +50,8 @@ class Connection(H11Protocol):
         super().__init__(**arguments)
         self._most = most
         self._crowded = crowded
-        self._since_s = self._probed_s = self._read_s = self.loop.time()
+        self._since_s = self._read_s = self.loop.time()
         self._unread_bytes = 0
-        self._half_closed = False
 
     @property
     def without_request(self) -> bool:
@@ -84,15 +75,6 @@ class Connection(H11Protocol):
         else:
             self._refuse(503, _CROWDED)
 
-    def eof_received(self) -> bool:  # type: ignore[override]  # as asyncio has it
-        """Keep the connection if a whole request is there."""
-        if self.without_request:
-            return False
-        self._half_closed = True
-        self.cycle.keep_alive = False
-        self._probe()
-        return True
-
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         self._since_s = self.loop.time()
@@ -111,11 +93,6 @@ class Connection(H11Protocol):
             return
         elif (self.cycle is None or self.cycle.response_complete) and now_s - self._since_s > HEADER_S:
             self.leave(408, _NO_HEADER)
-        elif self._half_closed:
-            if self.transport.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-                self.transport.abort()  # it had hung up
-            elif now_s - self._probed_s > PROBE_S:
-                self._probe()
 
     def leave(self, status: int, sentence: str) -> None:
         """Close a connection without a request, with a sentence if a part of a header has come."""
@@ -141,12 +118,3 @@ class Connection(H11Protocol):
         ):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
-
-    def _probe(self) -> None:
-        """Send something, so that the system of a client that has hung up answers that nobody is there."""
-        self._probed_s = self.loop.time()
-        if self.cycle.response_started:
-            cast("dict[str, Callable[[], None]]", self.scope).get(PROBE, lambda: None)()
-        elif self.scope["http_version"] == "1.1":
-            event = h11.InformationalResponse(status_code=100, headers=[], reason="Continue")
-            self.transport.write(self.conn.send(event) or b"")

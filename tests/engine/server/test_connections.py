@@ -178,36 +178,6 @@ def test_an_answer_that_nobody_reads_has_an_age(
     assert ask(small) == "200 w0 w1 "
 
 
-@pytest.mark.parametrize("version", ["1.1", "1.0"])
-@pytest.mark.parametrize("streams", [True, False])
-@pytest.mark.parametrize(
-    "path", [_CHAT, "/v1/completions", "/v1/responses", "/v1/messages", "/api/chat", "/api/generate"]
-)
-def test_a_client_that_closes_its_sending_half_gets_its_answer(
-    opened: Opened, path: str, streams: bool, version: str
-) -> None:
-    client = opened(request(path, "slow 9", version, stream=streams))
-    client.shutdown(socket.SHUT_WR)
-    said = everything(client)
-    assert b"HTTP/1.1 200 OK" in said
-    assert b"w8 " in said
-    # A step that each client of HTTP/1.1 skips comes first, unless the answer had begun.
-    skipped = b"HTTP/1.1 100 Continue\r\n\r\n"
-    assert said.removeprefix(skipped if version == "1.1" else b"").startswith(b"HTTP/1.1 200 OK")
-
-
-def test_a_client_that_closes_its_sending_half_and_hangs_up_later_frees_the_engine(
-    small: Running, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "PROBE_S", 0.05)
-    client = opened(request(_CHAT, "slow 100000"))
-    client.shutdown(socket.SHUT_WR)
-    assert client.recv(1 << 16).startswith(b"HTTP/1.1 100")
-    client.close()
-    until(lambda: small.link is not None and not small.link.running)
-    assert ask(small) == "200 w0 w1 "
-
-
 def test_24_that_never_read_cost_the_others_nothing(scripted: Running) -> None:
     host, port = scripted.http.base_url.netloc.decode().split(":")
     with ExitStack() as stack:
