@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -32,47 +31,24 @@ def most_connections() -> int:
     return MOST_CONNECTIONS if descriptors is None else min(MOST_CONNECTIONS, descriptors // _SHARE)
 
 
-def most_without_request(connections: int) -> int:
-    """Return how many connections may be without a whole header, for so many that are open at once."""
-    return connections // 2
-
-
 class Connection(H11Protocol):
-    """One connection, which makes room for itself by closing the one that has waited longest without a request.
+    """One connection, which is closed if there are too many, or if its client sends or reads too slowly.
 
     Args:
         most: Number of connections at once.
-        crowded: Called when one is closed or refused because there are too many.
         arguments: Arguments of uvicorn's own class.
     """
 
-    def __init__(self, most: int, crowded: Callable[[], None], **arguments: Any) -> None:
+    def __init__(self, most: int, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._most = most
-        self._crowded = crowded
         self._since_s = self._read_s = self.loop.time()
         self._unread_bytes = 0
 
-    @property
-    def without_request(self) -> bool:
-        """True unless a whole request is being answered."""
-        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
-
     def connection_made(self, transport: Any) -> None:
-        """Enter the list of connections, and make room if there are too many."""
+        """Enter the list of connections, or refuse to if there are too many."""
         super().connection_made(transport)
-        connections = cast("Iterable[Connection]", self.connections)
-        others = [each for each in connections if each is not self and not each._gone]
-        idle = [each for each in others if each.without_request]
-        if len(others) < self._most and len(idle) < most_without_request(self._most):
-            return
-        self._crowded()
-        unread = [each for each in others if not each.without_request and each._unread_bytes]
-        if idle:  # those that have never asked for anything go first
-            min(idle, key=lambda each: (each.cycle is not None, each._since_s)).leave(503, _CROWDED)
-        elif unread:
-            min(unread, key=lambda each: each._read_s).transport.abort()
-        else:
+        if len(self.connections) > self._most:
             self._refuse(503, _CROWDED)
 
     def on_response_complete(self) -> None:
@@ -92,20 +68,10 @@ class Connection(H11Protocol):
         elif self.transport.is_closing():
             return
         elif (self.cycle is None or self.cycle.response_complete) and now_s - self._since_s > HEADER_S:
-            self.leave(408, _NO_HEADER)
-
-    def leave(self, status: int, sentence: str) -> None:
-        """Close a connection without a request, with a sentence if a part of a header has come."""
-        if self.transport.is_closing():
-            self.transport.abort()
-        elif self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]:
-            self._refuse(status, sentence)
-        else:
-            self.transport.close()
-
-    @property
-    def _gone(self) -> bool:
-        return self.transport.is_closing() and not self.transport.get_write_buffer_size()
+            if self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]:
+                self._refuse(408, _NO_HEADER)
+            else:
+                self.transport.close()
 
     def _refuse(self, status: int, sentence: str) -> None:
         body = json.dumps(openai_error(Refused(status, sentence))).encode()
