@@ -30,31 +30,10 @@ from packaging.version import Version
 
 from engine.errors import AddonUnusable, DownloadFailed, HubError, InvalidOption, NotOnHub
 from engine.gpu_addon.bundled_torch import BundledTorch
-from engine.hub.file_server import BUSY, FileServer, Place, busy, unreachable
-from engine.sentences import mark
+from engine.hub.file_server import BUSY, FileServer, busy, unreachable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-
-INDEX = Place(
-    asks_to_wait=mark("The package index asks for a pause: try again in a few minutes."),
-    asks_for_minutes=mark("The package index asks for a pause of {minutes} minutes: resume the download then."),
-    in_trouble=mark("The package index has trouble ({status}): try again in a few minutes."),
-    in_circles=mark("The package index redirects every request without end: check its address and the proxy."),
-    untrusted=mark(
-        "The package index's certificate is not trusted by this system: add your company's certificate to the "
-        "system's store."
-    ),
-    behind_proxy=mark("The proxy refuses the connection to the package index: check the proxy's address."),
-    silent=mark("The package index did not answer in time: check the network, and try again."),
-    misspelled=mark("The package index's address cannot be used ({error}): check its address."),
-    out_of_reach=mark("The package index cannot be reached: check the network, the proxy and its address."),
-    broken_off=mark("The connection to the package index broke off: check the network, and try again."),
-    wrong_length=mark(
-        "{name} of {repo} has another length than the package index says: try again, or check the proxy or the mirror "
-        "between."
-    ),
-)
 
 _READ_AHEAD_BYTES = 1 << 16
 
@@ -81,7 +60,7 @@ class WheelIndex(FileServer):
                 "{address} is no address of a package index: it must begin with https://.",
                 address=repr(address),
             )
-        super().__init__(INDEX, connect_s, stall_s)
+        super().__init__(self.address, connect_s, stall_s)
 
     def links(self, project: str) -> tuple[Link, ...]:
         """Return the wheels of a project's page that were not withdrawn; none if the index does not have it.
@@ -98,7 +77,7 @@ class WheelIndex(FileServer):
                 page = _Page(str(response.url))
                 content = response.read()
         except httpx2.HTTPError as error:
-            raise unreachable(error, INDEX) from error
+            raise unreachable(error, self.name) from error
         page.feed(content.decode("utf-8", errors="replace"))
         return tuple(page.links)
 
@@ -111,7 +90,7 @@ class WheelIndex(FileServer):
         try:
             response = self._client.head(url, headers=self._headers)
         except httpx2.HTTPError as error:
-            raise unreachable(error, INDEX) from error
+            raise unreachable(error, self.name) from error
         self.judge(response, url)
         length = response.headers.get("Content-Length", "")
         if not length.isdigit():
@@ -131,7 +110,7 @@ class WheelIndex(FileServer):
                     raise DownloadFailed("The package index gives no parts of files: give another one.")
                 content = response.read()
         except httpx2.HTTPError as error:
-            raise unreachable(error, INDEX) from error
+            raise unreachable(error, self.name) from error
         if len(content) != length:
             raise DownloadFailed("The package index gave another part of a file than was asked for: try again.")
         return content
@@ -141,7 +120,7 @@ class WheelIndex(FileServer):
         if status < 400:
             return
         if status in BUSY:
-            raise busy(response, INDEX)
+            raise busy(response)
         details = f"{status} {response.url}"
         if status in (404, 410):
             raise NotOnHub("The package index has no {repo} any more: look again.", repo=repo, details=details)

@@ -182,7 +182,9 @@ class Transfer:
         if problem.pause_s is not None:
             if problem.pause_s > self._patience.longest_pause_s:
                 raise HubBusy(
-                    self._source.place.asks_for_minutes, minutes=figure(problem.pause_s / 60, ".0f")
+                    "{server} asks for a pause of {minutes} minutes: resume the download then.",
+                    server=self._source.name,
+                    minutes=figure(problem.pause_s / 60, ".0f"),
                 ) from problem
             pause_s = problem.pause_s
         self._waiting(problem.error.message)
@@ -199,15 +201,15 @@ class Transfer:
                 self._judge(response, offset)
                 self._write(response)
         except httpx2.TooManyRedirects as error:
-            raise unreachable(error, self._source.place) from error
+            raise unreachable(error, self._source.name) from error
         except httpx2.HTTPError as error:
             self._stop.check()
-            raise _Interrupted(unreachable(error, self._source.place)) from error
+            raise _Interrupted(unreachable(error, self._source.name)) from error
         except OSError as error:
             self._stop.check()
             raise file_trouble(error, self._part) from error
         if self._digests.size_bytes < self._file.size_bytes:
-            raise _Interrupted(broken_off(place=self._source.place))
+            raise _Interrupted(broken_off(self._source.name))
 
     def _judge(self, response: httpx2.Response, offset: int) -> None:
         """Raise unless this response holds the rest of the file."""
@@ -252,11 +254,11 @@ class Transfer:
                         came_bytes = self._digests.size_bytes - begun_bytes
                         if came_bytes < self._patience.slowest_bytes_per_s * passed_s and self._incomplete:
                             silence = httpx2.ReadTimeout(f"{came_bytes} bytes in {passed_s:.0f} s")
-                            raise _Interrupted(unreachable(silence, self._source.place), stalled=True)
+                            raise _Interrupted(unreachable(silence, self._source.name), stalled=True)
                         begun_s, begun_bytes = time.monotonic(), self._digests.size_bytes
             except AttributeError as error:  # a TLS session that was shut down in the middle of a read
                 self._stop.check()
-                raise _Interrupted(broken_off(repr(error), self._source.place)) from error
+                raise _Interrupted(broken_off(self._source.name, repr(error))) from error
 
     def _read_again(self) -> None:
         if not self._part.is_file():
@@ -282,7 +284,13 @@ class Transfer:
         return ModelFile(self._file.local_name, self._file.size_bytes, self._digests.sha256())
 
     def _wrong_length(self) -> DownloadFailed:
-        return DownloadFailed(self._source.place.wrong_length, name=self._file.name, repo=self._repo)
+        return DownloadFailed(
+            "{name} of {repo} has another length than {server} says: try again, or check the proxy or the mirror "
+            "between.",
+            name=self._file.name,
+            repo=self._repo,
+            server=self._source.name,
+        )
 
 
 class _Digests:
