@@ -38,8 +38,8 @@ _TOO_MUCH = (
     "send it again in a few seconds."
 )
 _RETRY_AFTER_S = 5
-# Reading so many holds Python's lock for a second, in which all answers stand still.
-_MOST_VALUES = 1 << 20
+# Reading so many holds Python's lock for half a second, in which all answers stand still.
+_MOST_VALUES = 1 << 19
 _TOO_MANY = f"The request has more than {_MOST_VALUES:,} values: send less."
 #: Bytes of a body that is no large one.
 SMALL_BYTES = 64 << 10

@@ -67,5 +67,5 @@ def test_more_than_a_bound_is_refused_with_the_bound(scripted: Running, field: s
 def test_a_body_of_too_many_values_is_refused_with_the_bound_and_the_next_is_read(scripted: Running) -> None:
     heavy = b'{"metadata": [' + b"[]," * 3_000_000 + b"[]]}"
     answer = scripted.http.post("/v1/chat/completions", content=heavy)
-    assert (answer.status_code, "1,048,576 values" in answer.json()["error"]["message"]) == (413, True)
+    assert (answer.status_code, "524,288 values" in answer.json()["error"]["message"]) == (413, True)
     assert scripted.http.post("/v1/chat/completions", json={"messages": SAID}).status_code == 200
