@@ -87,18 +87,15 @@ class Patience:
     attempts: int = 6  # number of attempts in a row without a single new byte
     first_pause_s: float = 1.0  # pause before the second attempt; each further pause is twice as long
     longest_pause_s: float = 300.0  # longest of these pauses, and the longest that the hub may ask for
-    slowest_bytes_per_s: float = 1000.0  # bytes that come slower than this count as nothing
-    slow_s: float = 30.0  # seconds after which slow bytes count as nothing
 
 
 class _Interrupted(Exception):
     """An attempt ended early and another may go on."""
 
-    def __init__(self, error: HubError, pause_s: float | None = None, stalled: bool = False) -> None:
+    def __init__(self, error: HubError, pause_s: float | None = None) -> None:
         super().__init__(error.message)
         self.error = error  # error to raise if it was the last attempt
         self.pause_s = pause_s  # pause that the hub asks for
-        self.stalled = stalled  # True if too few bytes came to count
 
 
 class Transfer:
@@ -156,7 +153,7 @@ class Transfer:
         while True:
             before = self._digests.size_bytes
             try:
-                if self._digests.size_bytes < self._file.size_bytes:
+                if self._incomplete:
                     self._attempt()
                 if self._digests.match():
                     return self._finish()
@@ -170,8 +167,7 @@ class Transfer:
                     )
                 continue
             except _Interrupted as problem:
-                moved = self._digests.size_bytes > before and not problem.stalled
-                failures = 1 if moved else failures + 1
+                failures = 1 if self._digests.size_bytes > before else failures + 1
                 if failures >= self._patience.attempts:
                     raise problem.error from problem
                 self._pause(problem, failures)
@@ -195,7 +191,7 @@ class Transfer:
         """Read from the end of the part until the connection ends."""
         self._stop.check()
         offset = self._digests.size_bytes
-        endless = Bound(inf, inf)  # the file's own size is the bound, and a slow server is noticed
+        endless = Bound(inf, inf)  # the file's own size is the bound
         try:
             with self._source.stream(self._url, offset, endless) as response, self._stop.watch(response):
                 self._judge(response, offset)
@@ -208,7 +204,7 @@ class Transfer:
         except OSError as error:
             self._stop.check()
             raise file_trouble(error, self._part) from error
-        if self._digests.size_bytes < self._file.size_bytes:
+        if self._incomplete:
             raise _Interrupted(broken_off(self._source.name))
 
     def _judge(self, response: httpx2.Response, offset: int) -> None:
@@ -238,7 +234,6 @@ class Transfer:
     def _write(self, response: httpx2.Response) -> None:
         with FileIO(self._part, "ab") as part:
             part.truncate(self._digests.size_bytes)
-            begun_s, begun_bytes = time.monotonic(), self._digests.size_bytes
             try:
                 for chunk in response.iter_raw():
                     self._stop.check()
@@ -249,13 +244,6 @@ class Transfer:
                         rest = rest[part.write(rest) :]
                     self._digests.update(chunk)
                     self._arrived(self._digests.size_bytes)
-                    passed_s = time.monotonic() - begun_s
-                    if passed_s >= self._patience.slow_s:
-                        came_bytes = self._digests.size_bytes - begun_bytes
-                        if came_bytes < self._patience.slowest_bytes_per_s * passed_s and self._incomplete:
-                            silence = httpx2.ReadTimeout(f"{came_bytes} bytes in {passed_s:.0f} s")
-                            raise _Interrupted(unreachable(silence, self._source.name), stalled=True)
-                        begun_s, begun_bytes = time.monotonic(), self._digests.size_bytes
             except AttributeError as error:  # a TLS session that was shut down in the middle of a read
                 self._stop.check()
                 raise _Interrupted(broken_off(self._source.name, repr(error))) from error
