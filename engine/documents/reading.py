@@ -32,6 +32,21 @@ _MISSING = {
     Gap.CHAPTERS: mark("Chapters that are damaged or not there are missing: {numbers}."),
     Gap.EMBEDDED: mark("The text of embedded charts, diagrams and documents is missing."),
 }
+_NO_TEXT_FILE = mark("{name} holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB.")
+_EMPTY = mark("{name} is empty: attach a file with text in it.")
+_SCAN = mark("{name} has no text: it is a scan, so have a program recognize its text (OCR) first.")
+_REFUSALS = {
+    Problem.DAMAGED: mark("{name} is damaged, or no {title}: open it in another program and save it again."),
+    Problem.ENCRYPTED: mark("{name} is protected: save it without a password, then attach it again."),
+    Problem.NO_TEXT: _EMPTY,
+    Problem.TOO_MUCH_TEXT: mark("{name} has more than {most} characters of text: attach the part that matters."),
+    Problem.UNPACKS_TOO_LARGE: mark("{name} unpacks to far more than a document has: attach its text alone."),
+    Problem.UNKNOWN_ARCHIVE: _NO_TEXT_FILE,
+    Problem.OLD_WORD: mark("{name} was saved by Word before 2007: save it as DOCX, then attach it again."),
+    Problem.TOO_LARGE_IN_MEMORY: mark(
+        "{name} takes more than {most} MiB of memory to read: attach a part of it, or its text alone."
+    ),
+}
 _MOST_TOLD = 5
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB", "compound": "DOCX"}
@@ -129,7 +144,7 @@ def text_attachment(name: str, content: bytes) -> Attachment:
     """
     name = on_one_line(PurePath(name).name)
     if not content:
-        raise InvalidOption("{name} is empty: attach a file with text in it.", name=name)
+        raise InvalidOption(_EMPTY, name=name)
     _check_size(name, len(content), MAX_TEXT_BYTES)
     if content.startswith(b"{\\rtf"):
         raise InvalidOption(
@@ -140,10 +155,10 @@ def text_attachment(name: str, content: bytes) -> Attachment:
         text = content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as error:
         if b"\0" in content[:4096]:
-            raise InvalidOption(_no_text_file(name)) from error
+            raise InvalidOption(_NO_TEXT_FILE, name=name) from error
         raise InvalidOption("{name} is not UTF-8 text: save it as UTF-8, then attach it again.", name=name) from error
     if any(character < " " and character not in _TEXT_CONTROLS for character in set(text)):
-        raise InvalidOption(_no_text_file(name))
+        raise InvalidOption(_NO_TEXT_FILE, name=name)
     return Attachment(name, len(content), text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -177,39 +192,12 @@ def _missing(gaps: dict[Gap, list[str]]) -> str:
 
 def _refusal(name: str, kind: str, error: Unreadable) -> str:
     """Return a sentence that says why a document cannot be attached, and what to do."""
-    title = _TITLES[kind]
-    if error.problem is Problem.UNKNOWN_ARCHIVE:
-        return _no_text_file(name)
-    if error.problem is Problem.OLD_WORD:
-        return say("{name} was saved by Word before 2007: save it as DOCX, then attach it again.", name=name)
-    if error.problem is Problem.ENCRYPTED:
-        return say("{name} is protected: save it without a password, then attach it again.", name=name)
-    if error.problem is Problem.NO_TEXT:
-        if kind == "pdf":
-            return say(
-                "{name} has no text: it is a scan, so have a program recognize its text (OCR) first.",
-                name=name,
-            )
-        return say("{name} is empty: attach a file with text in it.", name=name)
-    if error.problem is Problem.TOO_MUCH_TEXT:
-        return say(
-            "{name} has more than {most} characters of text: attach the part that matters.",
-            name=name,
-            most=figure(MAX_CHARACTERS, ","),
-        )
-    if error.problem is Problem.UNPACKS_TOO_LARGE:
-        return say("{name} unpacks to far more than a document has: attach its text alone.", name=name)
-    if error.problem is Problem.TOO_LARGE_IN_MEMORY:
-        return say(
-            "{name} takes more than {most} MiB of memory to read: attach a part of it, or its text alone.",
-            name=name,
-            most=READER.memory_bytes >> 20,
-        )
-    return say(
-        "{name} is damaged, or no {title}: open it in another program and save it again.",
-        name=name,
-        title=title,
-    )
+    sentence = _REFUSALS[error.problem]
+    if error.problem is Problem.NO_TEXT and kind == "pdf":
+        sentence = _SCAN
+    characters, mebibytes = figure(MAX_CHARACTERS, ","), READER.memory_bytes >> 20
+    most = mebibytes if error.problem is Problem.TOO_LARGE_IN_MEMORY else characters
+    return say(sentence, name=name, title=_TITLES[kind], most=most)
 
 
 def _check_size(name: str, size_bytes: int, most_bytes: int) -> None:
@@ -221,7 +209,3 @@ def _check_size(name: str, size_bytes: int, most_bytes: int) -> None:
             size=figure(size_bytes / (1 << 20), ".1f"),
             most=most_bytes >> 20,
         )
-
-
-def _no_text_file(name: str) -> str:
-    return say("{name} holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB.", name=name)

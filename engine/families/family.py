@@ -200,14 +200,6 @@ class Thinking:
     marks: tuple[str, ...]  # special tokens of both, by all of which a template is told
 
 
-@dataclass(frozen=True)
-class TokenizerClass:
-    """Facts about a ``tokenizer_class`` that its folders leave out."""
-
-    tokens: Mapping[str, str]  # special tokens by name, if no file names any
-    splitting: str = ""  # llama.cpp's name of how a vocab.json splits a text; empty if the class has none
-
-
 #: Beginning of the turns of a model that was taught no system role.
 NO_SYSTEM = "{% if m.role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
 
@@ -223,8 +215,8 @@ class Line:
     ends: tuple[str, ...] = ()  # texts of tokens that end a reply in every vocabulary that has them
     thinking: Thinking | None = None  # words around a thought, or None for the usual ones
     template: KnownTemplate | None = None  # way of writing a chat, told by its tokens, or None
-    # Classes of tokenizers by ``tokenizer_class``
-    tokenizers: Mapping[str, TokenizerClass] = field(default_factory=dict)
+    # Special tokens by name, of each ``tokenizer_class`` whose folders may leave them out
+    tokenizers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # Families that only draft for another one of this line, by ``architectures[0]``
     assistants: Mapping[str, Family] = field(default_factory=dict)
 

@@ -17,7 +17,6 @@ from engine.families.family import (
     Line,
     Stack,
     Thinking,
-    TokenizerClass,
     Values,
     experts,
     sizes,
@@ -304,8 +303,6 @@ LINE = Line(
         "<end_of_turn>",
     ),
     tokenizers={
-        "GemmaTokenizer": TokenizerClass(
-            {"bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>"}
-        )
+        "GemmaTokenizer": {"bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>"}
     },
 )

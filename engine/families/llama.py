@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.families.family import Family, GgufForm, KnownTemplate, Line, TokenizerClass, Values, sizes
+from engine.families.family import Family, GgufForm, KnownTemplate, Line, Values, sizes
 
 LINE = Line(
     families={"LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None)},
@@ -20,5 +20,5 @@ LINE = Line(
         "<|start_header_id|>assistant<|end_header_id|>\n\n",
         "<|eot_id|>",
     ),
-    tokenizers={"LlamaTokenizer": TokenizerClass({"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"})},
+    tokenizers={"LlamaTokenizer": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}},
 )

@@ -12,7 +12,6 @@ from engine.families.family import (
     GgufForm,
     Line,
     Stack,
-    TokenizerClass,
     Values,
     experts,
     sizes,
@@ -222,9 +221,5 @@ LINE = Line(
         "qwen35moe": _recurrent_form("Qwen3_5MoeForCausalLM", "qwen3_5_moe_text"),
     },
     ends=("<|im_end|>", "<|endoftext|>"),
-    tokenizers={
-        "Qwen2Tokenizer": TokenizerClass(
-            dict.fromkeys(("eos_token", "unk_token", "pad_token"), "<|endoftext|>"), "qwen2"
-        )
-    },
+    tokenizers={"Qwen2Tokenizer": dict.fromkeys(("eos_token", "unk_token", "pad_token"), "<|endoftext|>")},
 )

@@ -6,19 +6,16 @@ project with their SHA-256 (PEP 503), their sizes, and their bytes.
 
 from __future__ import annotations
 
-import hashlib
+import compileall
 import io
 import os
 import platform
-import py_compile
 import zipfile
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from email.parser import BytesParser
 from html.parser import HTMLParser
-from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -33,31 +30,10 @@ from packaging.version import Version
 
 from engine.errors import AddonUnusable, DownloadFailed, HubError, InvalidOption, NotOnHub
 from engine.gpu_addon.bundled_torch import BundledTorch
-from engine.hub.file_server import BUSY, FileServer, Place, busy, unreachable
-from engine.sentences import mark
+from engine.hub.file_server import BUSY, FileServer, busy, unreachable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-
-INDEX = Place(
-    asks_to_wait=mark("The package index asks for a pause: try again in a few minutes."),
-    asks_for_minutes=mark("The package index asks for a pause of {minutes} minutes: resume the download then."),
-    in_trouble=mark("The package index has trouble ({status}): try again in a few minutes."),
-    in_circles=mark("The package index redirects every request without end: check its address and the proxy."),
-    untrusted=mark(
-        "The package index's certificate is not trusted by this system: add your company's certificate to the "
-        "system's store."
-    ),
-    behind_proxy=mark("The proxy refuses the connection to the package index: check the proxy's address."),
-    silent=mark("The package index did not answer in time: check the network, and try again."),
-    misspelled=mark("The package index's address cannot be used ({error}): check its address."),
-    out_of_reach=mark("The package index cannot be reached: check the network, the proxy and its address."),
-    broken_off=mark("The connection to the package index broke off: check the network, and try again."),
-    wrong_length=mark(
-        "{name} of {repo} has another length than the package index says: try again, or check the proxy or the mirror "
-        "between."
-    ),
-)
 
 _READ_AHEAD_BYTES = 1 << 16
 
@@ -84,7 +60,7 @@ class WheelIndex(FileServer):
                 "{address} is no address of a package index: it must begin with https://.",
                 address=repr(address),
             )
-        super().__init__(INDEX, connect_s, stall_s)
+        super().__init__(self.address, connect_s, stall_s)
 
     def links(self, project: str) -> tuple[Link, ...]:
         """Return the wheels of a project's page that were not withdrawn; none if the index does not have it.
@@ -101,7 +77,7 @@ class WheelIndex(FileServer):
                 page = _Page(str(response.url))
                 content = response.read()
         except httpx2.HTTPError as error:
-            raise unreachable(error, INDEX) from error
+            raise unreachable(error, self.name) from error
         page.feed(content.decode("utf-8", errors="replace"))
         return tuple(page.links)
 
@@ -114,7 +90,7 @@ class WheelIndex(FileServer):
         try:
             response = self._client.head(url, headers=self._headers)
         except httpx2.HTTPError as error:
-            raise unreachable(error, INDEX) from error
+            raise unreachable(error, self.name) from error
         self.judge(response, url)
         length = response.headers.get("Content-Length", "")
         if not length.isdigit():
@@ -134,18 +110,17 @@ class WheelIndex(FileServer):
                     raise DownloadFailed("The package index gives no parts of files: give another one.")
                 content = response.read()
         except httpx2.HTTPError as error:
-            raise unreachable(error, INDEX) from error
+            raise unreachable(error, self.name) from error
         if len(content) != length:
             raise DownloadFailed("The package index gave another part of a file than was asked for: try again.")
         return content
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
-        """Raise a `HubError` for an answer that is no file."""
         status = response.status_code
         if status < 400:
             return
         if status in BUSY:
-            raise busy(response, INDEX)
+            raise busy(response)
         details = f"{status} {response.url}"
         if status in (404, 410):
             raise NotOnHub("The package index has no {repo} any more: look again.", repo=repo, details=details)
@@ -325,20 +300,15 @@ class _RemoteFile(io.RawIOBase):
         return length
 
 
-def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> dict[str, str]:
+def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> None:
     """Unpack a wheel whose hash is right. Programs and headers that it would put elsewhere are left out.
 
-    Sources are compiled, as they never change from here on: Python need not write into the folder later.
     ``written`` takes the bytes that were written since its last call, and raises to end it.
-
-    Returns:
-        SHA-256 of its files by their paths in the folder, without what was compiled.
 
     Raises:
         DownloadFailed: it is no wheel.
         OSError: the disk does not take it.
     """
-    hashes: dict[str, str] = {}
     try:
         with zipfile.ZipFile(wheel) as archive:
             for entry in archive.infolist():
@@ -346,12 +316,11 @@ def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> dict[st
                 if entry.is_dir() or path is None:
                     written(entry.file_size)
                 else:
-                    hashes[str(path)] = _write(archive, entry, folder / path, written)
+                    _write(archive, entry, folder / path, written)
     except (zipfile.BadZipFile, EOFError) as error:
         raise DownloadFailed(
             "{name} cannot be unpacked: fetch it again.", name=wheel.name, details=repr(error)
         ) from error
-    return hashes
 
 
 def _path(name: str) -> PurePosixPath | None:
@@ -367,23 +336,13 @@ def _path(name: str) -> PurePosixPath | None:
     return PurePosixPath(*rest) if kind in ("purelib", "platlib") else None
 
 
-def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, written: Callable[[int], None]) -> str:
-    digest = hashlib.sha256()
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, written: Callable[[int], None]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, path.open("wb") as target:
         while piece := source.read(_PIECE_BYTES):
             target.write(piece)
-            digest.update(piece)
             written(len(piece))
     if os.name != "nt" and entry.external_attr >> 16 & 0o111:
         path.chmod(0o755)
     if path.suffix == ".py":
-        with suppress(py_compile.PyCompileError, ValueError, RecursionError):  # a template, or for another Python
-            py_compile.compile(
-                str(path),
-                cache_from_source(str(path), optimization=""),
-                doraise=True,
-                # The manifest vouches for the source, so Python need not look at it, nor at its times.
-                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
-            )
-    return digest.hexdigest()
+        compileall.compile_file(path, quiet=2)  # an installed Tenon writes no bytecode later

@@ -14,6 +14,7 @@ from typing import Any
 from engine.errors import ModelNotFound
 from engine.gguf.types import GgmlType
 from engine.hub.bundled import assets_folder
+from engine.json_text import from_plain
 from engine.sentences import together
 
 # Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. The second is for rows
@@ -36,10 +37,10 @@ class CatalogueModel:
     # Part of config.json that its size follows from, under its own keys
     config: dict[str, Any] = field(hash=False)
     safetensors_repo: str  # repository of its original weights
-    gated: bool  # True if those are after terms to accept; the GGUF repositories are not
     gguf_repo: str  # repository of quantized weights; the original's if there is none
-    drafts: tuple[str, ...]  # names of smaller models of the catalogue with its vocabulary
-    heads: tuple[str, ...]  # repositories of draft heads that were trained for it
+    gated: bool = False  # True if the original weights are after terms to accept; the GGUF repositories are not
+    drafts: tuple[str, ...] = ()  # names of smaller models of the catalogue with its vocabulary
+    heads: tuple[str, ...] = ()  # repositories of draft heads that were trained for it
     older: bool = False  # True if there are better ones of its size by now
     # Family of tests/published that is written as its files are; one without any is not recommended
     tried_as: str = ""
@@ -99,26 +100,9 @@ def catalogue() -> tuple[CatalogueModel, ...]:
 
 def _model(own: Mapping[str, Any], family: Mapping[str, Any]) -> CatalogueModel:
     kind = {"architectures": [family["architecture"]], "model_type": family["model_type"]}
-    return CatalogueModel(
-        name=own["name"],
-        title=own["title"],
-        about=own["about"],
-        licence=own.get("licence", family["licence"]),
-        parameters=own["parameters"],
-        config={**kind, **family.get("config", {}), **own["config"]},
-        safetensors_repo=own["safetensors"],
-        gated=own.get("gated", False),
-        gguf_repo=own.get("gguf", own["safetensors"]),
-        drafts=tuple(own.get("drafts", ())),
-        heads=tuple(own.get("heads", ())),
-        older=own.get("older", False),
-        tried_as=own.get("tried_as", family.get("tried_as", "")),
-        active_parameters=own.get("active_parameters"),
-        expert_parameters=own.get("expert_parameters", 0),
-        gguf_bytes=own.get("bytes", 0),
-        own_head=own.get("mtp", False),
-        own_type=own.get("type", ""),
-    )
+    config = {**kind, **family.get("config", {}), **own["config"]}
+    of_family = {"licence": family["licence"], "tried_as": family.get("tried_as", "")}
+    return from_plain(CatalogueModel, {**of_family, "gguf_repo": own["safetensors_repo"], **own, "config": config})
 
 
 def catalogue_model(name: str) -> CatalogueModel | None:

@@ -30,7 +30,6 @@ from engine.families import GGUF, SUPPORTED
 from engine.hub import hub_endpoint
 from engine.hub.file_server import (
     BUSY,
-    HUB,
     FileServer,
     access_error,
     busy,
@@ -122,7 +121,7 @@ class Hub(FileServer):
                 endpoint=repr(self.endpoint),
             )
         self.stall_s = stall_s
-        super().__init__(HUB, connect_s, stall_s, event_hooks={"request": [_stay_offline]})
+        super().__init__(self.endpoint, connect_s, stall_s, event_hooks={"request": [_stay_offline]})
         _share_metadata_client(self.options, (connect_s, stall_s))
         # On the way to another host, or out of TLS, the HTTP client takes the token away itself.
         self._token = (token or find_token()) if scheme == "https" else None
@@ -168,7 +167,7 @@ class Hub(FileServer):
                 self.judge(response, repo)
                 content = response.read()
         except httpx2.HTTPError as error:
-            raise unreachable(error) from error
+            raise unreachable(error, self.name) from error
         try:
             found = read_json(content)
         except ValueError as error:
@@ -193,7 +192,6 @@ class Hub(FileServer):
             raise _offline() from error
 
     def judge(self, response: httpx2.Response, repo: str) -> None:
-        """Raise a `HubError` for an answer that is no file."""
         raise_for_status(response, repo, self.has_token)
 
     @property
@@ -218,7 +216,7 @@ class Hub(FileServer):
         except HfHubHTTPError as error:
             raise access_error(error, repo, self.has_token, self.endpoint) from error
         except httpx2.HTTPError as error:
-            raise unreachable(error) from error
+            raise unreachable(error, self.name) from error
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise HubUnreachable(
                 "The server at {endpoint} is not a hub: check the mirror, the proxy, or a sign-in page of the network.",
@@ -260,7 +258,7 @@ class _Metadata(BoundedClient):
         try:
             response = super().request(*arguments, **options)
         except httpx2.HTTPError as error:
-            raise unreachable(error) from error
+            raise unreachable(error, error.request.url.host) from error
         if response.status_code in BUSY:
             raise busy(response)
         return response

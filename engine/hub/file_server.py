@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -20,44 +19,6 @@ from huggingface_hub.errors import (
 from engine.bounded_http import AnswerTooLong, Bound, BoundedClient
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
 from engine.sentences import mark, readable, say
-
-
-@dataclass(frozen=True)
-class Place:
-    """Sentences about a server of files: whole ones, as languages order their words differently."""
-
-    asks_to_wait: str  # sentence for a request to wait before the request is answered
-    asks_for_minutes: str  # sentence for a longer wait than a download makes by itself, with {minutes}
-    in_trouble: str  # sentence for an answer that reports trouble, with its {status}
-    in_circles: str  # sentence for redirects without end
-    untrusted: str  # sentence for a certificate that cannot be trusted
-    behind_proxy: str  # sentence for a proxy that lets nobody through
-    silent: str  # sentence for no answer in time
-    misspelled: str  # sentence for an address that is wrong, with the {error}
-    out_of_reach: str  # sentence for no connection
-    broken_off: str  # sentence for a connection that ended early
-    wrong_length: str  # sentence for a wrong length of the file {name} of {repo}
-
-
-HUB = Place(
-    asks_to_wait=mark("The hub asks for a pause: try again in a few minutes."),
-    asks_for_minutes=mark("The hub asks for a pause of {minutes} minutes: resume the download then."),
-    in_trouble=mark("The hub has trouble ({status}): try again in a few minutes."),
-    in_circles=mark("The hub redirects every request without end: check the mirror and the proxy."),
-    untrusted=mark(
-        "The hub's certificate is not trusted by this system: add your company's certificate to the system's store."
-    ),
-    behind_proxy=mark("The proxy refuses the connection to the hub: check the proxy's address."),
-    silent=mark("The hub did not answer in time: check the network, and try again."),
-    misspelled=mark("The hub's address cannot be used ({error}): check the mirror's address."),
-    out_of_reach=mark(
-        "The hub that models come from cannot be reached: check the network, and the proxy or mirror if you use one."
-    ),
-    broken_off=mark("The connection to the hub broke off: check the network, and try again."),
-    wrong_length=mark(
-        "{name} of {repo} has another length than the hub says: try again, or check the proxy or the mirror between."
-    ),
-)
 
 #: Statuses that ask to come back later.
 BUSY = (408, 425, 429, 500, 502, 503, 504)
@@ -125,14 +86,17 @@ def _refusal(error: HfHubHTTPError, has_token: bool, plain_text: bool) -> tuple[
     return HubError, mark("The hub answered {status} for {repo}: try again later, or check the mirror and the proxy.")
 
 
-def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
+def busy(response: httpx2.Response) -> HubBusy:
     """Return the error for an answer of the kind "come back later"."""
-    status = response.status_code
-    sentence = say(place.asks_to_wait) if status == 429 else say(place.in_trouble, status=status)
-    return HubBusy(sentence, details=str(response.url))
+    server, status, details = response.url.host, response.status_code, str(response.url)
+    if status == 429:
+        return HubBusy("{server} has too much to do: try again in a minute.", server=server, details=details)
+    return HubBusy(
+        "{server} has trouble ({status}): try again in a few minutes.", server=server, status=status, details=details
+    )
 
 
-def unreachable(error: Exception, place: Place = HUB) -> HubError:
+def unreachable(error: Exception, server: str) -> HubError:
     """Return the error for a request that got no answer, or was redirected without end."""
     details = repr(error)
     if isinstance(error, AnswerTooLong):
@@ -143,18 +107,29 @@ def unreachable(error: Exception, place: Place = HUB) -> HubError:
             details=details,
         )
     if isinstance(error, httpx2.TooManyRedirects):
-        return HubError(place.in_circles, details=details)
-    if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return HubUnreachable(place.untrusted, details=details)
-    if isinstance(error, httpx2.ProxyError):
-        return HubUnreachable(place.behind_proxy, details=details)
-    if isinstance(error, httpx2.TimeoutException):
-        return HubUnreachable(place.silent, details=details)
-    if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return HubUnreachable(place.misspelled, error=error, details=details)
+        return HubError(
+            "{server} redirects every request without end: check its address and the proxy.",
+            server=server,
+            details=details,
+        )
     if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError, httpx2.DecodingError)):
-        return broken_off(details, place)
-    return HubUnreachable(place.out_of_reach, details=details)
+        return broken_off(server, details)
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        sentence = mark(
+            "The certificate of {server} is not trusted by this system: add your company's certificate to the "
+            "system's store."
+        )
+    elif isinstance(error, httpx2.ProxyError):
+        sentence = mark(
+            "The proxy refuses the connection to {server}: check the proxy, and the addresses that go without it."
+        )
+    elif isinstance(error, httpx2.TimeoutException):
+        sentence = mark("{server} did not answer in time: check the network, and try again.")
+    else:
+        sentence = mark(
+            "{server} cannot be reached: check its address and the network, and the proxy or mirror if you use one."
+        )
+    return HubUnreachable(sentence, server=server, details=details)
 
 
 def setup_error(error: Exception) -> HubUnreachable:
@@ -169,16 +144,18 @@ def setup_error(error: Exception) -> HubUnreachable:
     )
 
 
-def broken_off(details: str = "", place: Place = HUB) -> HubUnreachable:
+def broken_off(server: str, details: str = "") -> HubUnreachable:
     """Return the error for a connection that ended before everything had come."""
-    return HubUnreachable(place.broken_off, details=details)
+    return HubUnreachable(
+        "The connection to {server} broke off: check the network, and try again.", server=server, details=details
+    )
 
 
 class FileServer(ABC):
     """A server of files that can be read from any byte on.
 
     Args:
-        place: Sentences about this server.
+        address: Address of the server.
         connect_s: Limit of making a connection.
         stall_s: Limit of silence.
 
@@ -186,8 +163,8 @@ class FileServer(ABC):
         HubUnreachable: The environment's proxy or certificates cannot be used.
     """
 
-    def __init__(self, place: Place, connect_s: float, stall_s: float, **options: Any) -> None:
-        self.place = place
+    def __init__(self, address: str, connect_s: float, stall_s: float, **options: Any) -> None:
+        self.name = httpx2.URL(address).host  # name of the server in sentences
         timeout = httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s)
         # All options of the HTTP client
         self.options: dict[str, Any] = {"timeout": timeout, "follow_redirects": True, **options}

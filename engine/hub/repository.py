@@ -61,8 +61,6 @@ _TEXT = frozenset(
         "tokenizer_config.json",
         "special_tokens_map.json",
         "added_tokens.json",
-        "vocab.json",
-        "merges.txt",
         "chat_template.jinja",
         "chat_template.json",
     }

@@ -87,18 +87,15 @@ class Patience:
     attempts: int = 6  # number of attempts in a row without a single new byte
     first_pause_s: float = 1.0  # pause before the second attempt; each further pause is twice as long
     longest_pause_s: float = 300.0  # longest of these pauses, and the longest that the hub may ask for
-    slowest_bytes_per_s: float = 1000.0  # bytes that come slower than this count as nothing
-    slow_s: float = 30.0  # seconds after which slow bytes count as nothing
 
 
 class _Interrupted(Exception):
     """An attempt ended early and another may go on."""
 
-    def __init__(self, error: HubError, pause_s: float | None = None, stalled: bool = False) -> None:
+    def __init__(self, error: HubError, pause_s: float | None = None) -> None:
         super().__init__(error.message)
         self.error = error  # error to raise if it was the last attempt
         self.pause_s = pause_s  # pause that the hub asks for
-        self.stalled = stalled  # True if too few bytes came to count
 
 
 class Transfer:
@@ -156,7 +153,7 @@ class Transfer:
         while True:
             before = self._digests.size_bytes
             try:
-                if self._digests.size_bytes < self._file.size_bytes:
+                if self._incomplete:
                     self._attempt()
                 if self._digests.match():
                     return self._finish()
@@ -170,8 +167,7 @@ class Transfer:
                     )
                 continue
             except _Interrupted as problem:
-                moved = self._digests.size_bytes > before and not problem.stalled
-                failures = 1 if moved else failures + 1
+                failures = 1 if self._digests.size_bytes > before else failures + 1
                 if failures >= self._patience.attempts:
                     raise problem.error from problem
                 self._pause(problem, failures)
@@ -182,7 +178,9 @@ class Transfer:
         if problem.pause_s is not None:
             if problem.pause_s > self._patience.longest_pause_s:
                 raise HubBusy(
-                    self._source.place.asks_for_minutes, minutes=figure(problem.pause_s / 60, ".0f")
+                    "{server} asks for a pause of {minutes} minutes: resume the download then.",
+                    server=self._source.name,
+                    minutes=figure(problem.pause_s / 60, ".0f"),
                 ) from problem
             pause_s = problem.pause_s
         self._waiting(problem.error.message)
@@ -193,21 +191,21 @@ class Transfer:
         """Read from the end of the part until the connection ends."""
         self._stop.check()
         offset = self._digests.size_bytes
-        endless = Bound(inf, inf)  # the file's own size is the bound, and a slow server is noticed
+        endless = Bound(inf, inf)  # the file's own size is the bound
         try:
             with self._source.stream(self._url, offset, endless) as response, self._stop.watch(response):
                 self._judge(response, offset)
                 self._write(response)
         except httpx2.TooManyRedirects as error:
-            raise unreachable(error, self._source.place) from error
+            raise unreachable(error, self._source.name) from error
         except httpx2.HTTPError as error:
             self._stop.check()
-            raise _Interrupted(unreachable(error, self._source.place)) from error
+            raise _Interrupted(unreachable(error, self._source.name)) from error
         except OSError as error:
             self._stop.check()
             raise file_trouble(error, self._part) from error
-        if self._digests.size_bytes < self._file.size_bytes:
-            raise _Interrupted(broken_off(place=self._source.place))
+        if self._incomplete:
+            raise _Interrupted(broken_off(self._source.name))
 
     def _judge(self, response: httpx2.Response, offset: int) -> None:
         """Raise unless this response holds the rest of the file."""
@@ -236,7 +234,6 @@ class Transfer:
     def _write(self, response: httpx2.Response) -> None:
         with FileIO(self._part, "ab") as part:
             part.truncate(self._digests.size_bytes)
-            begun_s, begun_bytes = time.monotonic(), self._digests.size_bytes
             try:
                 for chunk in response.iter_raw():
                     self._stop.check()
@@ -247,16 +244,9 @@ class Transfer:
                         rest = rest[part.write(rest) :]
                     self._digests.update(chunk)
                     self._arrived(self._digests.size_bytes)
-                    passed_s = time.monotonic() - begun_s
-                    if passed_s >= self._patience.slow_s:
-                        came_bytes = self._digests.size_bytes - begun_bytes
-                        if came_bytes < self._patience.slowest_bytes_per_s * passed_s and self._incomplete:
-                            silence = httpx2.ReadTimeout(f"{came_bytes} bytes in {passed_s:.0f} s")
-                            raise _Interrupted(unreachable(silence, self._source.place), stalled=True)
-                        begun_s, begun_bytes = time.monotonic(), self._digests.size_bytes
             except AttributeError as error:  # a TLS session that was shut down in the middle of a read
                 self._stop.check()
-                raise _Interrupted(broken_off(repr(error), self._source.place)) from error
+                raise _Interrupted(broken_off(self._source.name, repr(error))) from error
 
     def _read_again(self) -> None:
         if not self._part.is_file():
@@ -282,7 +272,13 @@ class Transfer:
         return ModelFile(self._file.local_name, self._file.size_bytes, self._digests.sha256())
 
     def _wrong_length(self) -> DownloadFailed:
-        return DownloadFailed(self._source.place.wrong_length, name=self._file.name, repo=self._repo)
+        return DownloadFailed(
+            "{name} of {repo} has another length than {server} says: try again, or check the proxy or the mirror "
+            "between.",
+            name=self._file.name,
+            repo=self._repo,
+            server=self._source.name,
+        )
 
 
 class _Digests:

@@ -140,7 +140,6 @@ class Timings:
     thought_n: int = 0
     probe_n: int = 0
     members: tuple[MemberYield, ...] = ()
-    shared: bool = False
 
 
 @dataclass(frozen=True)

@@ -263,7 +263,6 @@ class LoggedSampler(Sampler):
     picks: list[Pick] = field(default_factory=list, kw_only=True)
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
-        """Pick the token at a position; see `Sampler.pick`."""
         token = self.inner.pick(logits, row, position, text)
         logprobs = torch.log_softmax(logits[row].double(), 0)
         best = logprobs.topk(min(self.top, len(logprobs)))
@@ -285,7 +284,6 @@ class MaskedSampler(Sampler):
     mask: TokenMask = field(kw_only=True)  # mask that gives the allowed tokens and takes each pick
 
     def pick(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
-        """Pick the token at a position; see `Sampler.pick`."""
         allowed = self.mask.allowed()
         if allowed is not None:
             forbidden = torch.ones(logits.shape[1], dtype=torch.bool)  # there may be rows without a token

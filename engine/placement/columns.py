@@ -283,12 +283,10 @@ class ColumnsPlan(PlacementPlan):
 
     @property
     def uses_gpu(self) -> bool:
-        """True if something computes on the GPU."""
         return bool(self.boundary.share) or any(one.there for one in self.exchanges)
 
     @property
     def key(self) -> str:
-        """Key under which measured forwards are kept."""
         shares = " ".join(f"{ratio:.3f}" for ratio in (*vars(self.ratios).values(), self.boundary.share))
         return f"{self.name} {shares}"
 
@@ -355,7 +353,6 @@ class ColumnsPlan(PlacementPlan):
         return Placed(columns, host.parameters, f"{link.device} + cpu", host.notes, at_home)
 
     def summary(self) -> str:
-        """Say where the weights are."""
         share = sum(place.device for place in self.layers) / len(self.layers)
         return say(
             "{share} % of each layer's columns on the GPU, the others in memory",
@@ -363,7 +360,6 @@ class ColumnsPlan(PlacementPlan):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain types."""
         return super().as_json() | {"ratios": vars(self.ratios), "attention": vars(self.boundary)}
 
     def _score_bytes(self, sizes: Sizes) -> int:
@@ -451,7 +447,6 @@ class Columns(Resident):
 
     @property
     def whole_head(self) -> LinearMap:
-        """The head as the host has it."""
         return self._whole_head
 
     @property
@@ -460,7 +455,6 @@ class Columns(Resident):
         return ()
 
     def new_far_rows(self, capacity_tokens: int) -> DividedRows | None:
-        """Return the empty store for a new cache's rows on the device."""
         if not self.boundary.share:
             return None
         return DividedRows(
@@ -473,7 +467,6 @@ class Columns(Resident):
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
-        """Bytes of weights held, by device."""
         maps = [part for layer in self._held().layers for part in layer.parts()]
         there = sum(part.device_bytes for part in (*maps, self.head) if isinstance(part, ColumnLinear))
         return {"cpu": self._held().size_bytes, str(self._link.device): there}

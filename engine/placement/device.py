@@ -151,7 +151,6 @@ class SharedLink(Link):
         return self._seen(tensor if tensor.is_pinned() else tensor.contiguous().pin_memory())
 
     def empty(self, *shape: int, dtype: torch.dtype) -> Tensor:
-        """Return pinned memory."""
         return torch.empty(shape, dtype=dtype, pin_memory=True)
 
     def fetch(self, far: Tensor, part: Tensor) -> None:
@@ -276,7 +275,6 @@ class StreamCopies(Copies):
         self._module.current_stream(self._device).wait_event(done)
 
     def finish(self) -> None:
-        """Wait for the second stream."""
         self._stream.synchronize()
 
     def _event(self, stream: Any) -> Any:

@@ -75,7 +75,6 @@ class LayerOffloadPlan(PlacementPlan):
         return split(source, host, held, devices)
 
     def summary(self) -> str:
-        """Say where the weights are."""
         return say(
             "{count} of {layers} layers on the GPU, the others copied there as needed",
             count=self.device_layers,
@@ -155,7 +154,6 @@ class LayerOffload(DeviceLayers):
         self._fetch()
 
     def layer(self, index: int) -> LayerWeights:
-        """Return a layer, ready to compute with until the next one is asked for."""
         if self._computing is not None:
             self._computing.free_at = self._copies.computed()
             self._free.append(self._computing)
@@ -181,11 +179,9 @@ class LayerOffload(DeviceLayers):
 
     @property
     def host_bytes(self) -> int:
-        """Bytes of the layers in the host's memory."""
         return sum(image.nbytes for image in self._images.values())
 
     def release(self) -> None:
-        """Free the layers, on both sides."""
         try:
             self._copies.finish()
         finally:  # a lost device raises, and must not hold on to the host's memory

@@ -27,18 +27,15 @@ class ResidentPlan(PlacementPlan):
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> ResidentPlan | None:
-        """Return the plan if the whole model fits, else None."""
         plan = cls.of(sizes.config.layers)
         return plan if plan.fits(sizes, room) else None
 
     def load(self, source: TargetSource) -> Placed:
-        """Read every layer."""
         host, mixture = source.host(), source.config.mixture
         repeats = None if mixture is None else Repeats(len(host.layers), mixture.chosen)
         return Placed(Resident(host, repeats), host.parameters, "cpu", host.notes)
 
     def summary(self) -> str:
-        """Say where the weights are."""
         return say("all in memory")
 
 
@@ -66,26 +63,21 @@ class Resident(Placement):
         return self._weights
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
-        """Return the weights of a layer."""
         return self._held().layers[index]
 
     @property
     def repeats(self) -> Repeats | None:
-        """Counts how rows choose experts again."""
         return self._repeats
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """All layers."""
         return self._held().layers
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
-        """Bytes of weights held, by device."""
         return {str(self.device): self._held().size_bytes}
 
     def release(self) -> None:
-        """Free the weights."""
         self._weights = None
         for held in ("embedding", "head", "final_norm", "inputs"):
             vars(self).pop(held, None)

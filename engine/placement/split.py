@@ -75,7 +75,6 @@ class SplitPlan(PlacementPlan):
         return cls((DEVICE,) * count + (HOST,) * (layers - count))
 
     def load(self, source: TargetSource) -> Placed:
-        """Read the host's layers, then those of the GPU one by one."""
         there = [index for index, place in enumerate(self.layers) if place.device]
         host = source.host(set(range(len(self.layers))) - set(there))
         held = DeviceLayers({index: self._layer(source, index) for index in there})
@@ -83,7 +82,6 @@ class SplitPlan(PlacementPlan):
         return split(source, host, held, devices)
 
     def summary(self) -> str:
-        """Say where the weights are."""
         count, layers = self.device_layers, len(self.layers)
         if count == layers:
             return say("all {layers} layers on the GPU", layers=layers)
@@ -169,22 +167,18 @@ class Split(Resident):
         self._link = link
 
     def side(self, index: int) -> Side:
-        """Return the device for its layers, and the host for the others."""
         return self._side if index in self._there else self.home
 
     def carry(self, tensor: Tensor, side: Side) -> Tensor:
-        """Carry the tensor through the link."""
         return self._link.to_device(tensor) if side == self._side else self._link.to_host(tensor)
 
     def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
-        """Return the weights of a layer, where it computes."""
         if index in self._there:
             return self._on_device.layer(index)
         return super().layer(self._on_host[index])
 
     @property
     def repeats(self) -> Repeats | None:
-        """Counter of how rows choose experts again, where the host has the choices."""
         return self._on_device.repeats
 
     @property
@@ -194,12 +188,10 @@ class Split(Resident):
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
-        """Bytes of weights held, by device."""
         on_host = self._held().size_bytes + self._on_device.host_bytes
         return {str(self.device): on_host, self._side.name: self._on_device.size_bytes}
 
     def release(self) -> None:
-        """Free the weights."""
         super().release()
         self._on_device.release()
 
@@ -262,7 +254,6 @@ class SplitExpertsPlan(PlacementPlan):
 
     @property
     def key(self) -> str:
-        """Key under which measured forwards are kept."""
         return f"{self.name} {self.there}"
 
     def device(self, sizes: Sizes, draft_bytes: int = 0) -> Footprint:
@@ -300,7 +291,6 @@ class SplitExpertsPlan(PlacementPlan):
         return split(source, host, _Layers(layers, kept, repeats), devices)
 
     def summary(self) -> str:
-        """Say where the weights are."""
         layers = len(self.layers)
         if not self.there:
             return say("attention of all {layers} layers on the GPU, all experts in memory", layers=layers)
@@ -311,7 +301,6 @@ class SplitExpertsPlan(PlacementPlan):
         )
 
     def part(self, place: Place) -> str:
-        """Say how many layers' experts are there."""
         layers = len(self.layers)
         if place == "host":
             return say("experts of {layers} layers", layers=layers - self.there)
@@ -334,7 +323,6 @@ class _Layers(DeviceLayers):
 
     @property
     def host_bytes(self) -> int:
-        """Bytes of experts in the host's memory."""
         return self._host_bytes
 
 

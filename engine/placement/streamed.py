@@ -84,12 +84,10 @@ class StreamedPlan(DiskPlan):
         )
 
     def make(self, source: TargetSource, converted: Converted | None) -> Streamed:
-        """Keep some layers in memory."""
         kept = [index for index, place in enumerate(self.layers) if place.host]
         return Streamed(source.checkpoint, source.config, source.weights, converted, kept, self.buffers, source.check)
 
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
-        """Say how many layers are read."""
         return say(
             "The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read "
             "from the disk for each token or draft, which takes about {seconds} s.",
@@ -100,7 +98,6 @@ class StreamedPlan(DiskPlan):
         )
 
     def summary(self) -> str:
-        """Say where the weights are."""
         return say(
             "{count} of {layers} layers in memory, the others read from the disk",
             count=self.pinned_layers,
@@ -165,17 +162,14 @@ class Streamed(FromDisk):
 
     @property
     def streamed_bytes(self) -> int:
-        """Bytes that each forward reads."""
         return sum(self._layer_bytes)
 
     @property
     def disk_read_bytes(self) -> int:
-        """Bytes read so far, what was read ahead included."""
         return self._reader.read_bytes
 
     @property
     def waited_s(self) -> float:
-        """Seconds that `layer` has waited for the disk so far."""
         return self._ring.waited_s
 
     def measure_disk(self, on_wait: OnWait = no_work) -> float:
@@ -183,7 +177,6 @@ class Streamed(FromDisk):
         return self._ring.fill(on_wait)
 
     def release(self) -> None:
-        """End the threads and free the weights."""
         self._close()
         self._resident.clear()
         self._ring.memory.clear()

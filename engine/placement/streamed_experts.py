@@ -310,7 +310,6 @@ class StreamedExpertsPlan(DiskPlan):
 
     @property
     def key(self) -> str:
-        """Key under which measured forwards are kept."""
         return f"{self.name} {self.kept}"
 
     def host(self, sizes: Sizes, draft_bytes: int = 0, baseline_bytes: int = 0) -> Footprint:
@@ -331,7 +330,6 @@ class StreamedExpertsPlan(DiskPlan):
         return int(mixture.brought(width, self.kept) * sum(expert_sizes(sizes.config, sizes.weights)))
 
     def make(self, source: TargetSource, converted: Converted | None) -> StreamedExperts:
-        """Read all but the experts."""
         return StreamedExperts(
             source.checkpoint,
             source.config,
@@ -343,7 +341,6 @@ class StreamedExpertsPlan(DiskPlan):
         )
 
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
-        """Say how much a token reads."""
         return say(
             "Memory holds {part}, those that were used last; the others are read from the disk when a token chooses "
             "them: up to {size} GB for each token, which takes about {seconds} s.",
@@ -353,11 +350,9 @@ class StreamedExpertsPlan(DiskPlan):
         )
 
     def summary(self) -> str:
-        """Say where the weights are."""
         return say("{part} in memory, the others read from the disk when they are chosen", part=self.part("host"))
 
     def part(self, place: Place) -> str:
-        """Say which experts are there."""
         if place == "disk":
             return say("chosen experts")
         return say("{count} of {experts} experts of each layer", count=self.kept, experts=self.experts)
@@ -402,7 +397,6 @@ class StreamedExperts(FromDisk):
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
-        """Bytes of weights held, by device, and of memory for experts."""
         return {"cpu": self._resident_bytes + self._room.size_bytes}
 
     @property
@@ -412,7 +406,6 @@ class StreamedExperts(FromDisk):
 
     @property
     def disk_read_bytes(self) -> int:
-        """Bytes read so far."""
         return self._room.reader.read_bytes
 
     @property
@@ -422,7 +415,6 @@ class StreamedExperts(FromDisk):
 
     @property
     def repeats(self) -> Repeats:
-        """Counter of how rows choose experts again."""
         return self._repeats
 
     def measure_disk(self, on_wait: OnWait = no_work) -> float:
@@ -434,7 +426,6 @@ class StreamedExperts(FromDisk):
         return (self.disk_read_bytes - before) / max(self.waited_s - waited, 1e-9)
 
     def release(self) -> None:
-        """End the threads and free the weights."""
         self._close()
         self._layers = ()
         self._room.release()

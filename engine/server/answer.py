@@ -9,10 +9,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from engine.messages import Failed, Finished, PrefillProgress, Reply, TokensAdded
-from engine.server.connection import PROBE
 from engine.server.engine_link import Answers
 from engine.server.exchange import Exchange
-from engine.server.reading import gone
 from engine.server.refusal import Refused, error_body, refusal
 from engine.text.reply_parts import Said
 
@@ -37,9 +35,8 @@ class ExchangeAnswer(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, and cancel the requests when the client leaves."""
-        scope[PROBE] = self._answers.wake
         answering = asyncio.ensure_future(self._answer(scope, receive, send))
-        listening = asyncio.ensure_future(gone(receive))
+        listening = asyncio.ensure_future(_gone(receive))
         try:
             await asyncio.wait({answering, listening}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -112,6 +109,12 @@ class ExchangeAnswer(Response):
                 rest = exchange.delta(index, said) if said else b""
                 await stream.write(rest + exchange.ended(index, event.reply))
         return [replies[index] for index in range(count)]
+
+
+async def _gone(receive: Receive) -> None:
+    """Wait until the client hangs up."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class _Stream:

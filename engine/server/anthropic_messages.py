@@ -57,7 +57,6 @@ class Messages(Exchange):
         return (replace(prompt(fields, self.served), max_tokens=fields.whole("max_tokens", 1)),)
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """Return the answer as one body."""
         (reply,) = replies
         thought, answer, calls = self.parts(0, reply)
         blocks: list[dict[str, Any]] = [_empty_block("thinking") | {"thinking": thought}] if thought else []
@@ -73,7 +72,6 @@ class Messages(Exchange):
         return _event("message_start", message=message)
 
     def delta(self, index: int, said: Said) -> bytes:
-        """Return a piece of the thought, of the answer or of calls."""
         sent = b""
         if said.thought:
             thought = {"type": "thinking_delta", "thinking": said.thought}
@@ -95,7 +93,6 @@ class Messages(Exchange):
         return said + _event("message_delta", delta=end, usage=_usage(reply)) + _event("message_stop")
 
     def ping(self) -> bytes:
-        """Return a sign of life."""
         return _event("ping")
 
     def failed(self, refused: Refused) -> bytes:

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -20,13 +20,12 @@ from engine.freed_memory import give_back_memory
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
 from engine.server.chat_completions import ChatCompletions, Completions
-from engine.server.connection import HEADER_S, UNREAD_S, most_connections, most_without_request
+from engine.server.connection import HEADER_S, UNREAD_S, most_connections
 from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
 from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.guard import Guard
 from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, listed, shown, version
-from engine.server.reading import SMALL_BYTES, Read, read_request
 from engine.server.refusal import Refused, error_body, refusal
 from engine.server.responses import Responses
 
@@ -39,6 +38,11 @@ _TOO_MUCH = (
     "send it again in a few seconds."
 )
 _RETRY_AFTER_S = 5
+# Reading so many holds Python's lock for half a second, in which all answers stand still.
+_MOST_VALUES = 1 << 19
+_TOO_MANY = f"The request has more than {_MOST_VALUES:,} values: send less."
+#: Bytes of a body that is no large one.
+SMALL_BYTES = 64 << 10
 # After the request of a large body, whose memory goes back to the system then.
 _GIVES_BACK_S = 2.0
 _TOO_SLOW = "The request's body did not come in time: send it again."
@@ -51,6 +55,7 @@ _NO_EMBEDDINGS = "Tenon's models write texts, and none makes embeddings: use ano
 _RUNNING = "Ollama is running"
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+Read = TypeVar("Read")
 
 
 class Metrics:
@@ -271,9 +276,8 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
 
 def limits() -> list[str]:
     """Return the bounds that keep clients from taking all of this machine, as texts for a user."""
-    most = most_connections()
     return [
-        f"{most} connections, {most_without_request(most)} of them without a whole request",
+        f"{most_connections()} connections",
         f"{HEADER_S:.0f} s for a header, {_BODY_S:.0f} s and {_MOST_BODY_BYTES >> 20} MiB for a body, "
         f"{_MOST_BODIES_BYTES >> 20} MiB for all that are read at once, "
         f"{UNREAD_S:.0f} s in which nothing of an answer is read",
@@ -301,7 +305,9 @@ async def _read(request: Request, kind: Callable[[Fields, Served], Read], served
             raise Refused(408, _TOO_SLOW) from error
         except ClientDisconnect as error:
             raise Refused(400, _TOO_SLOW) from error  # nobody is there to read it
-        return await read_request(request, bytes(body), kind, served)
+        if body.count(b",") > _MOST_VALUES:
+            raise Refused(413, _TOO_MANY)
+        return kind(Fields.of_body(bytes(body)), served)
     finally:
         all_bodies.body_bytes -= len(body)
         if len(body) > SMALL_BYTES:

@@ -66,7 +66,6 @@ class OpenAICompletions(Exchange):
         return (sent_event(last) if self._usage_wanted else b"") + DONE
 
     def failed(self, refused: Refused) -> bytes:
-        """Return an error in the place of a piece."""
         return sent_event(openai_error(refused)) + DONE
 
     def _head(self, kind: str) -> dict[str, Any]:
@@ -104,7 +103,6 @@ class ChatCompletions(OpenAICompletions):
         return choices(fields, in_form(request, openai_form(fields)))
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """Return the answer as one body."""
         found = []
         for index, reply in enumerate(replies):
             thought, answer, calls = self.parts(index, reply)
@@ -128,7 +126,6 @@ class ChatCompletions(OpenAICompletions):
         return self._chunk(index, {"role": "assistant", "content": None})
 
     def delta(self, index: int, said: Said) -> bytes:
-        """Return a piece of the thought, of the answer or of calls."""
         chunks: list[dict[str, Any]] = []
         if said.thought:
             chunks.append({"reasoning_content": said.thought})
@@ -144,7 +141,6 @@ class ChatCompletions(OpenAICompletions):
         return b"".join(self._chunk(index, chunk) for chunk in chunks)
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """Return the reason of the end."""
         called = index in self._calls and bool(self._calls[index].made)
         return self._chunk(index, {}, _finish(reply, called), {"timings": timings(reply)})
 
@@ -259,7 +255,6 @@ class Completions(OpenAICompletions):
         )
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """Return the answer as one body."""
         found = []
         for at, reply in enumerate(replies):
             self.logged(at, reply.logprobs)
@@ -272,11 +267,9 @@ class Completions(OpenAICompletions):
         }
 
     def delta(self, index: int, said: Said) -> bytes:
-        """Return a piece of the text."""
         return sent_event({**self._head(self.piece), "choices": [self._choice(index, said.answer, None)]})
 
     def ended(self, index: int, reply: Reply) -> bytes:
-        """Return the reason of the end."""
         choice = self._choice(index, "", FINISH[reply.stop_reason])
         return sent_event({**self._head(self.piece), "choices": [choice], "timings": timings(reply)})
 

@@ -92,7 +92,6 @@ class OllamaExchange(Exchange):
         return {**self._head(), **self._said("", ""), "done": True, "done_reason": reason}
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """Return the answer as one body."""
         return {**self._head(), **self._said(*self.parts(0, replies[0])), **_end(replies[0])}
 
     def delta(self, index: int, said: Said) -> bytes:
@@ -113,7 +112,6 @@ class OllamaExchange(Exchange):
         return b""
 
     def failed(self, refused: Refused) -> bytes:
-        """Return an error in the place of a piece."""
         return as_json(ollama_error(refused)) + b"\n"
 
     def _head(self) -> dict[str, Any]:

@@ -89,7 +89,6 @@ class Responses(Exchange):
         return (in_form(request, wanted_form(fields.inner("text"), "format")),)
 
     def whole(self, replies: Sequence[Reply]) -> dict[str, Any]:
-        """Return the answer as one body."""
         thought, answer, calls = self.parts(0, replies[0])
         if thought:
             self._items.append(_thought_item(thought))
@@ -105,7 +104,6 @@ class Responses(Exchange):
         return b"".join(self._event(kind, response=response) for kind in kinds)
 
     def delta(self, index: int, said: Said) -> bytes:
-        """Return a piece of the thought, of the answer or of calls."""
         sent = self._piece("reasoning", said.thought) + self._piece("message", said.answer)
         for piece in said.calls:
             self._calls.add([piece])

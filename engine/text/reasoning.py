@@ -172,11 +172,9 @@ class Marked(Reasoning):
     marks: tuple[str, ...] = ()
 
     def reader(self, opening: str) -> ReplyReader | None:
-        """Return a reader of a reply."""
         return None if self.opened == OPEN else _MarkedReader(self.opened, self.closed, opening)
 
     def continued(self, prompt: str, opening: str) -> str:
-        """Return the prompt with the beginning of a reply."""
         if not begins_with_thought(opening):
             return prompt + opening
         # What the prompt has of the thought already, or a thought that it leaves empty.
@@ -197,7 +195,6 @@ class _MarkedReader(ReplyReader):
         self._kind: Kind = "thought" if self._thinks else "answer"
 
     def add(self, text: str) -> str:
-        """Take a piece of the reply."""
         self._held += text
         said = ""
         while True:
@@ -214,7 +211,6 @@ class _MarkedReader(ReplyReader):
             self._kind = "answer" if self._kind == "thought" else "thought"
 
     def end(self) -> str:
-        """Return the rest."""
         held, self._held = self._held, ""
         return self._said(self._kind, held)
 
@@ -231,11 +227,9 @@ class Channels(Reasoning):
     calls: re.Pattern[str] | None = None  # finds the tool's name in a head; None if calls name it in their text
 
     def reader(self, opening: str) -> ReplyReader:
-        """Return a reader of a reply."""
         return _ChannelsReader(self, opening)
 
     def continued(self, prompt: str, opening: str) -> str:
-        """Return the prompt with the beginning of a reply."""
         if not opening:
             return prompt
         if not begins_with_thought(opening):
@@ -259,7 +253,6 @@ class _ChannelsReader(ReplyReader):
         self._called = False
 
     def add(self, text: str) -> str:
-        """Take a piece of the reply."""
         self._held += text
         said = ""
         while True:

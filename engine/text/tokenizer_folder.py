@@ -17,9 +17,8 @@ from tokenizers import AddedToken, Tokenizer
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.families import LINES
-from engine.families.family import KnownTemplate, TokenizerClass
+from engine.families.family import KnownTemplate
 from engine.files import read_file, read_text_file
-from engine.gguf.tokenizer import SPLITTINGS, byte_level
 from engine.json_text import read_json
 from engine.text.sentence_piece import read_sentence_piece
 
@@ -28,12 +27,11 @@ TEMPLATE_FILE = "chat_template.jinja"
 _OLDER_TEMPLATE_FILE = "chat_template.json"
 _CONFIG_FILE = "tokenizer_config.json"
 
-_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json")
-#: Classes of tokenizers by ``tokenizer_class``.
-_CLASSES = {name: own for line in LINES for name, own in line.tokenizers.items()} | {
-    "GPT2Tokenizer": TokenizerClass(dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"), "gpt-2")
-}
-_NO_CLASS = TokenizerClass({})
+_FILES = ("tokenizer.json", "tokenizer.model")
+# Special tokens by ``tokenizer_class`` and name, for folders that name none.
+_TOKENS_OF_CLASS: dict[str, Mapping[str, str]] = {
+    name: tokens for line in LINES for name, tokens in line.tokenizers.items()
+} | {"GPT2Tokenizer": dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>")}
 _KNOWN = (
     KnownTemplate(
         "ChatML",
@@ -64,7 +62,7 @@ def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], dict[str, str]
     try:
         config = _config(folder)
         kind = str(config.get("tokenizer_class")).removesuffix("Fast")
-        tokenizer = _tokenizer(folder, kind)
+        tokenizer = _tokenizer(folder)
         special = _special_tokens(config, kind, tokenizer)
         _add_tokens(tokenizer, config, special, folder)
         return tokenizer, special, _templates(folder, config)
@@ -89,27 +87,16 @@ def _config(folder: Path) -> dict[str, Any]:
     return config if "added_tokens_decoder" in config else config | _json(folder / "special_tokens_map.json")
 
 
-def _tokenizer(folder: Path, kind: str) -> Tokenizer:
+def _tokenizer(folder: Path) -> Tokenizer:
     if (folder / "tokenizer.json").is_file():
         return Tokenizer.from_file(str(folder / "tokenizer.json"))
-    if (folder / "tokenizer.model").is_file():
-        return read_sentence_piece(read_file(folder / "tokenizer.model"))
-    splitting = _CLASSES.get(kind, _NO_CLASS).splitting
-    if not (folder / "merges.txt").is_file() or not splitting:
-        raise UnsupportedModel(
-            "The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a "
-            "text: copy the model's tokenizer.json there.",
-            folder=folder,
-        )
-    lines = read_text_file(folder / "merges.txt").split("\n")
-    merges = [line.split(" ", 1) for line in lines if line and not line.startswith("#version")]
-    return byte_level(_json(folder / "vocab.json"), merges, SPLITTINGS[splitting])
+    return read_sentence_piece(read_file(folder / "tokenizer.model"))
 
 
 def _special_tokens(config: Mapping[str, Any], kind: str, tokenizer: Tokenizer) -> dict[str, str]:
     known = {
         name: text
-        for name, text in _CLASSES.get(kind, _NO_CLASS).tokens.items()
+        for name, text in _TOKENS_OF_CLASS.get(kind, {}).items()
         if name not in config and tokenizer.token_to_id(text) is not None
     }
     named = {name: _text(value) for name, value in config.items() if name.endswith("_token")}

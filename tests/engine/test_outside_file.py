@@ -101,8 +101,6 @@ MODEL_FILES = (
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
-    "vocab.json",
-    "merges.txt",
     "chat_template.jinja",
     RECORD,
 )

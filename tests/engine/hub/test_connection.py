@@ -154,16 +154,16 @@ def test_a_proxy_is_taken_from_the_environment(server: HubServer, monkeypatch: p
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed"), "certificate is not trusted"),
+        (httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed"), "certificate of hub.example is not"),
         (httpx2.ProxyError("407"), "proxy refuses"),
         (httpx2.ReadTimeout("slow"), "in time"),
         (httpx2.TooManyRedirects("20"), "without end"),
-        (httpx2.UnsupportedProtocol("ftp"), "mirror's address"),
+        (httpx2.UnsupportedProtocol("ftp"), "cannot be reached: check its address"),
         (httpx2.ReadError("reset"), "broke off"),
     ],
 )
 def test_every_failure_has_its_sentence(error: Exception, sentence: str) -> None:
-    found = unreachable(error)
+    found = unreachable(error, "hub.example")
     assert sentence in found.message
     assert "\n" not in found.message
 

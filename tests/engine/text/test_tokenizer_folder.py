@@ -148,23 +148,6 @@ def test_the_older_file_of_models_with_images_is_read(listed: bool, tmp_path: Pa
     assert read_templates(folder) == {"chat_template.json": source}
 
 
-@pytest.mark.parametrize("kind", ["Qwen2Tokenizer", "GPT2Tokenizer"])
-def test_vocab_and_merges_are_read_as_their_class_does(kind: str, tmp_path: Path) -> None:
-    made = json.loads(backend().to_str())["model"]
-    write_json(tmp_path / "vocab.json", made["vocab"])
-    lines = ["#version: 0.2", *(" ".join(pair) for pair in made["merges"]), ""]
-    (tmp_path / "merges.txt").write_text("\n".join(lines), encoding="utf-8")
-    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": kind, "eos_token": "<|im_end|>"})
-    theirs, ours = getattr(transformers, kind).from_pretrained(tmp_path), Tokenizer(tmp_path)
-    for text in TEXTS:
-        ids = theirs(text)["input_ids"]
-        assert ours.encode(text) == ids, text
-        assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=True)
-    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": "CodeGenTokenizer"})
-    with pytest.raises(UnsupportedModel, match=r"copy the model's tokenizer\.json"):
-        Tokenizer(tmp_path)
-
-
 def message(*fields: tuple[int, Any]) -> bytes:
     """A message of protocol buffers; numbers are below 2 ** 14."""
 

@@ -17,7 +17,7 @@ _JSON, _CONFIG, _MAP, _ADDED = (
     "special_tokens_map.json",
     "added_tokens.json",
 )
-_PIECES, _VOCABULARY, _MERGES = "tokenizer.model", "vocab.json", "merges.txt"
+_PIECES = "tokenizer.model"
 
 
 class Target:
@@ -31,17 +31,15 @@ class Target:
                          "additional_special_tokens": ["<a>"], "bos_token": {"content": "<s>"}}  # fmt: skip
         self._older = {"eos_token": "<|im_end|>", "additional_special_tokens": ["<b>"]}
         self._added = {"<c>": 300, "<d>": 301}
-        self._vocabulary = self._json["model"]["vocab"]
-        self._merges = "#version: 0.2\n" + "\n".join(" ".join(pair) for pair in self._json["model"]["merges"])
-        self._pieces = _sentence_piece(list(self._vocabulary))
+        self._pieces = _sentence_piece(list(self._json["model"]["vocab"]))
         self._engine = AskedEngine(folder / "models")
         assert self._engine.ask(self._folder)
-        for kind in range(3):
+        for kind in range(2):
             self._write(kind)
             assert self._engine.ask(self._folder), kind
 
     def run(self, random: Random) -> None:
-        kind = random.choice((0, 0, 0, 1, 2))
+        kind = random.choice((0, 0, 0, 1))
         self._write(kind)
         beside = random.randrange(3)
         if beside == 1:
@@ -53,29 +51,21 @@ class Target:
             (self._folder / _ADDED).write_bytes(damaged_json(random, self._added))
         elif kind == 0:
             (self._folder / _JSON).write_bytes(damaged_json(random, self._json))
-        elif kind == 1:
-            (self._folder / _PIECES).write_bytes(damaged_bytes(random, self._pieces))
-        elif random.random() < 0.5:
-            (self._folder / _VOCABULARY).write_bytes(damaged_json(random, self._vocabulary))
         else:
-            (self._folder / _MERGES).write_bytes(damaged_bytes(random, self._merges.encode()))
+            (self._folder / _PIECES).write_bytes(damaged_bytes(random, self._pieces))
         self._engine.ask(self._folder)
 
     def close(self) -> None:
         self._engine.close()
 
     def _write(self, kind: int) -> None:
-        """A good tokenizer of one kind: tokenizer.json, tokenizer.model, or vocab.json and merges.txt."""
-        for name in (_JSON, _CONFIG, _MAP, _ADDED, _PIECES, _VOCABULARY, _MERGES):
+        """A good tokenizer of one kind: tokenizer.json or tokenizer.model."""
+        for name in (_JSON, _CONFIG, _MAP, _ADDED, _PIECES):
             (self._folder / name).unlink(missing_ok=True)
         if kind == 0:
             (self._folder / _JSON).write_text(json.dumps(self._json), encoding="utf-8")
-        elif kind == 1:
-            (self._folder / _PIECES).write_bytes(self._pieces)
         else:
-            (self._folder / _CONFIG).write_text('{"tokenizer_class": "GPT2Tokenizer"}')
-            (self._folder / _VOCABULARY).write_text(json.dumps(self._vocabulary), encoding="utf-8")
-            (self._folder / _MERGES).write_text(self._merges, encoding="utf-8")
+            (self._folder / _PIECES).write_bytes(self._pieces)
 
 
 def _sentence_piece(tokens: list[str]) -> bytes:

@@ -11,12 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
-import httpx2
 import pytest
 
 from engine.errors import (
@@ -37,7 +33,7 @@ from engine.hub.download import Download, DownloadPlan, Progress
 from engine.hub.model_folders import INCOMING
 from engine.hub.record import read_record
 from engine.hub.repository import choose_files
-from engine.hub.transfer import Patience, StopSignal
+from engine.hub.transfer import StopSignal
 from tests.engine.hub.conftest import IMPATIENT
 from tests.support import hub_faults as faults
 from tests.support.hub_faults import large
@@ -128,7 +124,7 @@ def test_a_fault_that_passes_is_got_over(
         (faults.status(403), AccessDenied, "refuses"),
         (faults.status(404), NotOnHub, "not on the hub any more"),
         (faults.status(429, Retry_After="3600"), HubBusy, "60 minutes"),
-        (faults.status(429, Retry_After="0"), HubBusy, "asks for a pause"),
+        (faults.status(429, Retry_After="0"), HubBusy, "too much to do"),
         (faults.status(503), HubBusy, "503"),
         (faults.status(418), HubError, "418"),
         (faults.wrong_length, DownloadFailed, "another length"),
@@ -460,54 +456,6 @@ def test_what_lies_in_the_way_makes_way(hub: Hub, repo: Repo, models: Path, tmp_
     assert not (place / "stray").exists()
 
 
-def test_a_transfer_that_hardly_moves_counts_as_stalled(hub: Hub, repo: Repo, server: HubServer, models: Path) -> None:
-    server.once(large(faults.dribble(20)), 3)
-    impatient = replace(IMPATIENT, slow_s=0.0, slowest_bytes_per_s=1e15)
-    download = Download(models, plan_of(hub))
-    with pytest.raises(HubUnreachable, match="did not answer in time"):
-        download.run(hub, StopSignal(), lambda progress: None, impatient, reserve_bytes=0)
-    place = download.run(hub, StopSignal(), lambda progress: None, IMPATIENT, reserve_bytes=0)
-    assert (place / "tiny-Q4_K_M.gguf").read_bytes() == WEIGHTS
-
-
-@pytest.mark.parametrize(("bytes_per_s", "stalls"), [(950, True), (1050, False)])
-def test_less_than_a_kilobyte_each_second_for_half_a_minute_is_a_stall(
-    bytes_per_s: int,
-    stalls: bool,
-    hub: Hub,
-    repo: Repo,
-    server: HubServer,
-    models: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """With the values that hold outside of tests, and a clock that goes on by what has come."""
-    content = random.Random(3).randbytes(64_000)
-    server.add("o/slow", {"m-Q4_0.gguf": content})
-    seconds, patience = [0.0], replace(Patience(), first_pause_s=0.0)
-    read = httpx2.Response.iter_raw
-
-    def slowly(response: httpx2.Response) -> Iterator[bytes]:
-        for chunk in read(response, chunk_size=500):
-            seconds[0] += len(chunk) / bytes_per_s
-            yield chunk
-
-    monkeypatch.setattr(httpx2.Response, "iter_raw", slowly)
-    monkeypatch.setattr(transfer, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
-    waits: list[str] = []
-
-    def tell(step: Progress) -> None:
-        if step.step == "waiting":
-            waits.append(str(step.message))
-
-    download = Download(models, plan_of(hub, "o/slow"))
-    place = download.run(hub, StopSignal(), tell, patience, reserve_bytes=0)
-    assert (place / "m-Q4_0.gguf").read_bytes() == content
-    assert bool(waits) == stalls
-    # Each attempt brings what half a minute brings; and what came is not fetched again.
-    assert len(waits) == (len(content) // (30 * bytes_per_s) if stalls else 0)
-    assert all("did not answer in time" in one for one in waits)
-
-
 def test_what_came_into_a_part_between_two_attempts_is_cut_off(
     hub: Hub, server: HubServer, repo: Repo, models: Path
 ) -> None:
@@ -529,7 +477,7 @@ def test_another_part_of_the_file_than_was_asked_for_is_refused(
 ) -> None:
     server.once(large(faults.cut(0.5)))
     server.once(large(faults.other_start))
-    with pytest.raises(DownloadFailed, match="another length than the hub says"):
+    with pytest.raises(DownloadFailed, match=r"another length than 127\.0\.0\.1 says"):
         fetch(hub, models)
     assert_nothing_there(models)
     assert fetch(hub, models) == models / "tiny"

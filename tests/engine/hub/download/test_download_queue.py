@@ -200,7 +200,7 @@ def test_a_wait_says_why(
     server.once(large(faults.status(429, Retry_After="0")))
     running = start()
     running.add(plans["a"])
-    assert "pause" in str(watch.until("a", "waiting").message)
+    assert "too much to do" in str(watch.until("a", "waiting").message)
     watch.until("a", "done")
 
 
