@@ -19,6 +19,7 @@ from app.words import mark, tr
 _TICK_MS = 1_000
 _HIDDEN = "•" * 12
 _PORTS = 65_535
+_CROWDED = mark("Another program keeps many connections open without a request: the oldest ones are closed.")
 _FIGURES = {
     "clients": mark("Connections"),
     "running": mark("Requests that run"),
@@ -150,7 +151,7 @@ class ServerPage(PlacePage):
         then, tokens = self._before
         rate = (now.tokens - tokens) / (moment - then) if then else 0.0
         self._before = moment, now.tokens
-        self._sentence.setText(_sentence(self._server.state))
+        self._sentence.setText(tr(_CROWDED) if now.crowded else _sentence(self._server.state))
         for name, text in (
             ("clients", figures.whole(now.clients)),
             ("running", figures.whole(now.running)),

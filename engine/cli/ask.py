@@ -351,5 +351,6 @@ def _summary(reply: Reply) -> str:
     if timings.acceptance_rate is not None:
         parts.append(f"{timings.acceptance_rate:.0%} accepted")
     if reply.mode == "remote" and timings.mean_acceptance_length is not None:
-        parts.append(f"{timings.mean_acceptance_length:.2f} tokens per step")
+        whose = " of all users" if timings.shared else ""
+        parts.append(f"{timings.mean_acceptance_length:.2f} tokens per step{whose}")
     return f"[{', '.join(parts)}]"

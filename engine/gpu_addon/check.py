@@ -17,8 +17,10 @@ from pathlib import Path
 
 from engine.errors import AddonUnusable
 from engine.gpu_addon.installed_addon import (
+    OUTCOME,
     InstalledAddon,
     Outcome,
+    altered_file,
     find_installed,
     gpu_folder,
     keep_outcome,
@@ -37,6 +39,9 @@ _DRIVERS = (
     Path("C:/Windows/System32/nvcuda.dll"),
 )
 
+_ALTERED = mark(
+    "GPU support ({title}) is switched off, because {name} in its folder is not as it was installed: fetch it again."
+)
 _NO_IMPORT = mark(
     "GPU support ({title}) is switched off, because its torch cannot be imported ({reason}): check the GPU's "
     "driver, or fetch it again."
@@ -71,7 +76,13 @@ _ENDED = mark(
 
 
 def checked(addon: InstalledAddon) -> Outcome:
-    """Return the result of the last check, or of a new one if the add-on, driver or program changed since."""
+    """Return the result of the last check, or of a new one if the add-on, driver or program changed since.
+
+    Nothing of a folder whose files are not those that were installed is imported.
+    """
+    altered = altered_file(addon.folder, OUTCOME)
+    if altered is not None:
+        return Outcome("", _ALTERED, figures={"title": addon.title, "name": altered})
     key = _key(addon)
     known = read_outcome(addon)
     if known is not None and known.key == key:

@@ -21,6 +21,7 @@ from engine.gpu_addon.installed_addon import (
     find_installed,
     gpu_folder,
     place,
+    write_manifest,
     write_record,
 )
 from engine.gpu_addon.wheels import Wheel, WheelIndex, choose_wheels, unpack
@@ -193,8 +194,10 @@ class Installation:
             self._report(AddonProgress("unpacking", done, plan.unpacked_bytes))
 
         self._unpacked.mkdir()
+        hashes: dict[str, str] = {}
         for wheel in plan.wheels:
-            unpack(self._folder / wheel.file_name, self._unpacked, written)
+            hashes |= unpack(self._folder / wheel.file_name, self._unpacked, written)
         wheels = {wheel.file_name: wheel.sha256 for wheel in plan.wheels}
         record = InstalledAddon(self._unpacked, plan.addon.name, plan.addon.title, plan.torch, python_tag(), wheels)
         write_record(self._unpacked, record)
+        write_manifest(self._unpacked, hashes)

@@ -1,25 +1,39 @@
-"""The add-on on the disk: what its folder says of it, whether it works here, and taking it away."""
+"""The add-on on the disk: what its folder says of it, whether it works here, and taking it away.
+
+The hash of every file that it was installed with is compared before Python may import one of them. The hashes are kept
+outside of the folder that they are about, so that a folder that somebody else puts in the place is no add-on. A file is
+hashed again only where size, times or inode are not what they were when it was hashed last.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from engine.errors import AddonUnusable, FileRefused
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.hub.model_folders import data_folder, folder_bytes
-from engine.hub.record import write_json
+from engine.hub.record import sha256_of, write_json
 from engine.json_text import from_plain, read_json
 from engine.sentences import say
+from engine.weights.watched_file import identity
 
 #: Where an add-on lies that is not whole yet, beside the whole one: on the same disk, so that it can be renamed.
 INCOMING = ".incoming"
 _LEAVING = ".leaving"
 _RECORD = "tenon-gpu.json"
 _OUTCOME = "tenon-check.json"
+#: Beginnings of the names of what is written into the folder of an add-on after it was installed.
+OUTCOME = (_OUTCOME,)
 _VERSION = 1
+
+_MANIFEST_VERSION = 1
+_BYTECODE = ".pyc"
 
 
 @dataclass(frozen=True)
@@ -126,6 +140,8 @@ def remove_all() -> int:
     """
     freed = removable_bytes()
     remove_installed()
+    with suppress(OSError):  # of no use without the folder, and no harm
+        manifest_path().unlink()
     try:
         shutil.rmtree(gpu_folder() / INCOMING, ignore_errors=False)
     except FileNotFoundError:
@@ -153,3 +169,74 @@ def remove_installed() -> None:
                 details=repr(error),
             ) from error
         shutil.rmtree(leaving, ignore_errors=True)
+
+
+def manifest_path() -> Path:
+    """Path of the manifest. There is only one, as one add-on is installed at a time."""
+    return data_folder() / "gpu-manifest.json"
+
+
+def write_manifest(folder: Path, hashes: Mapping[str, str] | None = None) -> None:
+    """Write down what a folder holds, wherever it is going to lie. OSError where that cannot be done.
+
+    Args:
+        folder: All that is in it belongs to it.
+        hashes: SHA-256 of files that were hashed when they were written, by their paths in the folder.
+    """
+    known = hashes or {}
+    files = {}
+    for path, entry in _files(folder):
+        files[path] = [
+            known.get(path) or sha256_of(folder / path),
+            *identity(entry.stat(follow_symlinks=False)),
+        ]
+    write_json(manifest_path(), {"version": _MANIFEST_VERSION, "files": files})
+
+
+def altered_file(folder: Path, own: Collection[str]) -> str | None:
+    """Return the path of a file that is not as it was installed, or None if all are.
+
+    Bytecode that was not installed is deleted: Python makes it anew, and believes it without a look at its source.
+    Files whose names begin with one of ``own`` are written by Tenon later, and not looked at.
+    """
+    try:
+        found = read_json(manifest_path().read_text(encoding="utf-8"))
+        expected: dict[str, list[Any]] = dict(found["files"]) if found["version"] == _MANIFEST_VERSION else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        expected = {}
+    missing, hashed = {path for path in expected if not any(map(path.startswith, own))}, False
+    try:
+        for path, entry in _files(folder):
+            if any(map(path.startswith, own)):
+                continue
+            status = entry.stat(follow_symlinks=False)
+            known = expected.get(path)
+            if known is None:
+                if not path.endswith(_BYTECODE):
+                    return path
+                (folder / path).unlink()
+            elif known[1:] != list(identity(status)):
+                if not entry.is_file(follow_symlinks=False) or sha256_of(folder / path) != known[0]:
+                    return path
+                expected[path] = [known[0], *identity(status)]
+                hashed = True
+            missing.discard(path)
+    except OSError as error:
+        return str(error.filename or folder.name)
+    if missing:
+        return min(missing)
+    if hashed:
+        with suppress(OSError):  # then they are hashed again next time
+            write_json(manifest_path(), {"version": _MANIFEST_VERSION, "files": expected})
+    return None if expected else folder.name
+
+
+def _files(folder: Path, inside: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Everything but folders, links to them included: a path with slashes, and what the system says of it."""
+    with os.scandir(folder / inside) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            path = f"{inside}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(folder, f"{path}/")
+            else:
+                yield path, entry

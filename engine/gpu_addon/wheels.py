@@ -6,16 +6,19 @@ project with their SHA-256 (PEP 503), their sizes, and their bytes.
 
 from __future__ import annotations
 
-import compileall
+import hashlib
 import io
 import os
 import platform
+import py_compile
 import zipfile
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from email.parser import BytesParser
 from html.parser import HTMLParser
+from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -300,15 +303,20 @@ class _RemoteFile(io.RawIOBase):
         return length
 
 
-def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> None:
+def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> dict[str, str]:
     """Unpack a wheel whose hash is right. Programs and headers that it would put elsewhere are left out.
 
+    Sources are compiled, as they never change from here on: Python need not write into the folder later.
     ``written`` takes the bytes that were written since its last call, and raises to end it.
+
+    Returns:
+        SHA-256 of its files by their paths in the folder, without what was compiled.
 
     Raises:
         DownloadFailed: it is no wheel.
         OSError: the disk does not take it.
     """
+    hashes: dict[str, str] = {}
     try:
         with zipfile.ZipFile(wheel) as archive:
             for entry in archive.infolist():
@@ -316,11 +324,12 @@ def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> None:
                 if entry.is_dir() or path is None:
                     written(entry.file_size)
                 else:
-                    _write(archive, entry, folder / path, written)
+                    hashes[str(path)] = _write(archive, entry, folder / path, written)
     except (zipfile.BadZipFile, EOFError) as error:
         raise DownloadFailed(
             "{name} cannot be unpacked: fetch it again.", name=wheel.name, details=repr(error)
         ) from error
+    return hashes
 
 
 def _path(name: str) -> PurePosixPath | None:
@@ -336,13 +345,23 @@ def _path(name: str) -> PurePosixPath | None:
     return PurePosixPath(*rest) if kind in ("purelib", "platlib") else None
 
 
-def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, written: Callable[[int], None]) -> None:
+def _write(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, written: Callable[[int], None]) -> str:
+    digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, path.open("wb") as target:
         while piece := source.read(_PIECE_BYTES):
             target.write(piece)
+            digest.update(piece)
             written(len(piece))
     if os.name != "nt" and entry.external_attr >> 16 & 0o111:
         path.chmod(0o755)
     if path.suffix == ".py":
-        compileall.compile_file(path, quiet=2)  # an installed Tenon writes no bytecode later
+        with suppress(py_compile.PyCompileError, ValueError, RecursionError):  # a template, or for another Python
+            py_compile.compile(
+                str(path),
+                cache_from_source(str(path), optimization=""),
+                doraise=True,
+                # The manifest vouches for the source, so Python need not look at it, nor at its times.
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
+    return digest.hexdigest()

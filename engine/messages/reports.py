@@ -140,6 +140,7 @@ class Timings:
     thought_n: int = 0
     probe_n: int = 0
     members: tuple[MemberYield, ...] = ()
+    shared: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import queue
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +20,12 @@ from engine.remote.remote_model import RemoteModel
 from engine.remote.stream import (
     LEAST_MS,
     Told,
+    between,
     of_request,
     pieces,
+    read_counters,
     with_llama_timings,
+    with_server_mean,
     with_usage,
 )
 from engine.request import last_question
@@ -37,6 +42,7 @@ _UPDATE_EVERY_S = 0.25
 # The server's own count of a prompt leads to a shorter one so many times.
 _MOST_TRIES = 3
 _ROOM = 1.05
+_COUNTERS_S = 2.0
 # Limits of the time between two pieces of a reply (some servers bring a whole call as one), and of all of it.
 _BETWEEN_S, _WHOLE_S = 300.0, 6 * 3600.0
 # In a shorter prompt what the template adds to the words counts for more than they do.
@@ -183,11 +189,11 @@ class RemoteReply:
                 yield
 
     async def _talk(self, encoded: messages.Encoded, limit: int | None, came: queue.SimpleQueue[str | None]) -> None:
-        """Ask for the reply on the net's thread."""
-        model = self._model
-        answer = pieces(model.connection, encoded.path, encoded.body, model.name, limit, self._opening, self._told)
+        """Ask for the reply, and for the counters before and after it, on the net's thread."""
+        connection, kind, name = self._model.connection, self._model.server.kind, self._model.name
         try:
-            async for text in answer:
+            before = await self._counters() if kind == "vllm" else Counter()
+            async for text in pieces(connection, encoded.path, encoded.body, name, limit, self._opening, self._told):
                 self._last = time.perf_counter()
                 self._first = self._first or self._last
                 self._pieces += 1
@@ -197,11 +203,25 @@ class RemoteReply:
             if told.timings:
                 timings = with_llama_timings(timings, told.timings)
             counts = of_request(told.metrics)
+            if counts is None and before:
+                counts = between(before, await self._counters(), timings.predicted_n)
             if counts is not None:
                 timings = counts.added_to(timings)
+            if kind == "sglang":
+                with suppress(TenonError):
+                    info = await connection.ask("/server_info", limit_s=_COUNTERS_S)
+                    timings = with_server_mean(timings, info)
             self._timings = timings
         finally:
             came.put(None)
+
+    async def _counters(self) -> Counter[str]:
+        """Return the server's counters now; none if it does not tell them."""
+        try:
+            page = await self._model.connection.text("/metrics", limit_s=_COUNTERS_S)
+        except TenonError:
+            return Counter()
+        return read_counters(page, self._model.name)
 
     def _take(self, text: str) -> None:
         if text not in self._numbers:

@@ -4,13 +4,16 @@ Source: https://html.spec.whatwg.org/multipage/server-sent-events.html, "Parsing
 
 The mean acceptance length is 1 + accepted / steps: a step checks one draft, and gives one token more than it accepts.
 Sources: llama.cpp, tools/server/README.md (``timings``); vLLM, docs/features/per_request_metrics.md
-(``metrics.speculative_decoding``).
+(``metrics.speculative_decoding``) and docs/design/metrics.md (``vllm:spec_decode_*``); SGLang, ``/server_info``
+(``internal_states[].avg_spec_accept_length``).
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
@@ -30,6 +33,12 @@ _MOST_CHARACTERS, _MOST_PIECES, _MOST_CALLS = 4 << 20, 1_000_000, 1000
 _CALL_CHARACTERS = 40  # of the marks around it
 # Only the server knows its tokens. Some bring a token in several pieces, or many tokens in one.
 _LEAST_CHARACTERS, _LONGEST_CHARACTERS, _LONGEST_TOKENS = 8, 32, 128
+_SAMPLE = re.compile(r"^(vllm:\w+?)(?:_total)?(?:\{(.*)\})?\s+([0-9.eE+-]+)(?:\s|$)", re.MULTILINE)
+_MODEL = re.compile(r'model_name="((?:[^"\\]|\\.)*)"')
+_DRAFTS, _DRAFTED, _ACCEPTED = (
+    f"vllm:spec_decode_num_{name}" for name in ("drafts", "draft_tokens", "accepted_tokens")
+)
+_WRITTEN = "vllm:generation_tokens"
 #: Over less than this a speed says nothing.
 LEAST_MS = 50.0
 # No computer writes, or reads, more tokens a second for one user, and no draft is longer.
@@ -238,6 +247,7 @@ class DraftCounts:
     steps: int  # drafts that were checked
     drafted: int  # tokens in them
     accepted: int  # drafted tokens that held
+    shared: bool = False  # True if replies to other clients are counted too
 
     def added_to(self, timings: Timings) -> Timings:
         """Return the timings with these figures, or unchanged if the figures say nothing or are impossible."""
@@ -251,6 +261,7 @@ class DraftCounts:
             acceptance_rate=self.accepted / self.drafted,
             mean_acceptance_length=1 + self.accepted / self.steps,
             target_forwards=self.steps,
+            shared=self.shared,
         )
 
 
@@ -301,6 +312,45 @@ def of_request(metrics: object) -> DraftCounts | None:
     names = ("num_spec_steps", "num_draft_tokens", "num_accepted_draft_tokens")
     steps, drafted, accepted = (_count(found.get(name)) for name in names)
     return DraftCounts(steps, drafted, accepted) if steps else None
+
+
+def read_counters(page: str, model: str) -> Counter[str]:
+    """Return the counters of vLLM for a model, from its page for Prometheus, summed over its engines."""
+    found: Counter[str] = Counter()
+    for sample in _SAMPLE.finditer(page):
+        name, labels, value = sample.groups(default="")
+        named = _MODEL.search(labels)
+        if name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN) and (named is None or named[1] == model):
+            with suppress(ValueError, OverflowError):  # no number, or none that is finite
+                found[name] += round(float(value))
+    return found
+
+
+def between(before: Mapping[str, int], after: Mapping[str, int], own_tokens: int) -> DraftCounts | None:
+    """Return the counts between two looks at the counters.
+
+    Args:
+        before: Counters just before the reply.
+        after: Counters just after it.
+        own_tokens: Tokens of the reply; if the server has written more, others were served too.
+    """
+    steps, drafted, accepted, written = (
+        after.get(name, 0) - before.get(name, 0) for name in (_DRAFTS, _DRAFTED, _ACCEPTED, _WRITTEN)
+    )
+    if steps <= 0 or min(drafted, accepted, written) < 0:  # none drafted, or the server was started anew
+        return None
+    return DraftCounts(steps, drafted, accepted, shared=written > own_tokens)
+
+
+def with_server_mean(timings: Timings, info: object) -> Timings:
+    """Return the timings with SGLang's mean of all replies since its start, if its drafts have one."""
+    states = info.get("internal_states") if isinstance(info, dict) else None
+    means = [
+        mean
+        for state in (states if isinstance(states, list) else [])
+        if isinstance(state, dict) and 1 < (mean := _number(state.get("avg_spec_accept_length"))) <= _LONGEST_DRAFT
+    ]
+    return replace(timings, mean_acceptance_length=sum(means) / len(means), shared=True) if means else timings
 
 
 def _count(value: object) -> int:

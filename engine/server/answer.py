@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from engine.messages import Failed, Finished, PrefillProgress, Reply, TokensAdded
+from engine.server.connection import PROBE
 from engine.server.engine_link import Answers
 from engine.server.exchange import Exchange
 from engine.server.refusal import Refused, error_body, refusal
@@ -35,6 +36,7 @@ class ExchangeAnswer(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, and cancel the requests when the client leaves."""
+        scope[PROBE] = self._answers.wake
         answering = asyncio.ensure_future(self._answer(scope, receive, send))
         listening = asyncio.ensure_future(_gone(receive))
         try:

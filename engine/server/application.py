@@ -20,7 +20,7 @@ from engine.freed_memory import give_back_memory
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
 from engine.server.chat_completions import ChatCompletions, Completions
-from engine.server.connection import HEADER_S, UNREAD_S, most_connections
+from engine.server.connection import HEADER_S, UNREAD_S, most_connections, most_without_request
 from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
 from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
@@ -276,8 +276,9 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
 
 def limits() -> list[str]:
     """Return the bounds that keep clients from taking all of this machine, as texts for a user."""
+    most = most_connections()
     return [
-        f"{most_connections()} connections",
+        f"{most} connections, {most_without_request(most)} of them without a whole request",
         f"{HEADER_S:.0f} s for a header, {_BODY_S:.0f} s and {_MOST_BODY_BYTES >> 20} MiB for a body, "
         f"{_MOST_BODIES_BYTES >> 20} MiB for all that are read at once, "
         f"{UNREAD_S:.0f} s in which nothing of an answer is read",

@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -23,6 +24,7 @@ from engine.hub.bundled import bundled_model
 from engine.hub.endpoints import is_remote, remote_name
 from engine.hub.installed import find_model, installed_as
 from engine.hub.model_folders import HUGGING_FACE, OLLAMA
+from engine.sentences import mark, say
 from engine.server.application import Metrics, application
 from engine.server.connection import Connection, most_connections
 from engine.server.engine_link import EngineLink, HostMaker, watch
@@ -32,6 +34,9 @@ _ADDRESS = "127.0.0.1"
 _WAITING_CONNECTIONS = 2048
 #: Connections that are taken at once, each with a descriptor, before any of them is looked at.
 _TAKEN_AT_ONCE = 16
+#: Time for which a crowd of connections is told of, once.
+CROWDED_S = 60.0
+_CROWDED = mark("Another program keeps many connections open without a request: the oldest ones are closed.")
 #: Time for answers to end once the server is asked to stop: each has got its error by then.
 _CLOSING_S = 2
 
@@ -80,7 +85,7 @@ def serve(
                     served = Served(name, options, await loading, parse_special=parse_special, earlier=earlier)
                 except asyncio.CancelledError:
                     return
-                server = ModelServer(link, application(lambda: served, link, metrics, key))
+                server = ModelServer(link, application(lambda: served, link, metrics, key), progress)
                 watching = asyncio.ensure_future(watch(link))
                 ready(local_address(listener), served.name)
                 try:
@@ -124,13 +129,16 @@ class ModelServer(uvicorn.Server):
     Args:
         link: Link to the engine.
         app: Application that answers requests.
+        tell: Told with `Notice`, at most once in `CROWDED_S`, that other programs keep too many connections open.
     """
 
-    def __init__(self, link: EngineLink, app: Callable[..., Any]) -> None:
+    def __init__(
+        self, link: EngineLink, app: Callable[..., Any], tell: Callable[[messages.Event], None] = lambda event: None
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http=cast("Any", partial(Connection, most_connections())),
+                http=cast("Any", partial(Connection, most_connections(), self._note_crowd)),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -143,9 +151,22 @@ class ModelServer(uvicorn.Server):
             )
         )
         self._link = link
+        self._tell = tell
+        self._crowded_s = -CROWDED_S
+
+    @property
+    def crowded(self) -> bool:
+        """True if there were too many connections lately."""
+        return time.monotonic() - self._crowded_s < CROWDED_S
+
+    def _note_crowd(self) -> None:
+        if not self.crowded:
+            self._tell(messages.Notice("", say(_CROWDED)))
+            self._crowded_s = time.monotonic()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen."""
+        asyncio.get_running_loop().set_exception_handler(self._handle)
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(_WAITING_CONNECTIONS)  # uvicorn takes one number for both
@@ -155,6 +176,13 @@ class ModelServer(uvicorn.Server):
         for connection in list(self.server_state.connections):
             cast(Connection, connection).check()
         return await super().on_tick(counter)
+
+    def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Tell of an error of the loop; no connection is taken for a second if descriptors run out."""
+        if isinstance(context.get("exception"), OSError) and "socket" in context:
+            self._note_crowd()
+        else:
+            loop.default_exception_handler(context)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -227,6 +255,7 @@ class Figures:
     """Figures of the moment, and sums since the start."""
 
     clients: int = 0  # number of open connections
+    crowded: bool = False  # True if there were too many connections lately
     running: int = 0  # number of requests that the engine has
     waiting: int = 0  # number of requests that wait for their turn
     tokens: int = 0  # tokens of replies so far, those that run included
@@ -288,7 +317,7 @@ class BackgroundServer:
         """Return figures of the moment; from any thread."""
         link, done, clients = self._link, self._metrics, len(self._server.server_state.connections)
         drafts = done.sums["drafted_tokens"], done.sums["accepted_tokens"]
-        return Figures(clients, link.running, link.waiting, done.tokens, *drafts)
+        return Figures(clients, self._server.crowded, link.running, link.waiting, done.tokens, *drafts)
 
     def stop(self, wait_s: float | None = None) -> None:
         """End what runs with an error for each client, and wait for the end as long as said; None waits for ever."""

@@ -243,12 +243,15 @@ MUTANTS: tuple[Mutant, ...] = (
         ("prompt_n=max(prompt - cached, 0)", "prompt_n=prompt - cached", "a prompt of fewer than no tokens is shown"),
         ("cache_n=min(cached, prompt)", "cache_n=cached", "more of a prompt is in the cache than it has tokens",
          "test_usage_of_a_server_is_of_figures_that_can_be"),
+        ("steps <= 0 or min(drafted, accepted, written) < 0", "steps <= 0",
+         "counters that went back are taken for this reply's"),
         ("if ms >= LEAST_MS else None", "if ms else None",
          "a speed over hardly any time is shown", "test_a_speed_over_no_time_is_none"),
     ),
     *_of(
         "engine/remote/stream.py",
         "tests/engine/remote/test_counts.py",
+        ("shared=written > own_tokens", "shared=False", "what others drafted passes for this reply's"),
         ("1 + self.accepted / self.steps", "self.accepted / self.steps", "the token that each step gives is left out"),
     ),
     *_of(

@@ -19,7 +19,7 @@ import httpx2
 import openai
 
 from engine.engine_process import EngineProcess, run_engine
-from engine.messages import LoadOptions
+from engine.messages import Event, LoadOptions
 from engine.server.application import Metrics, application
 from engine.server.engine_link import TICK_S, EngineLink, watch
 from engine.server.exchange import Served
@@ -40,6 +40,7 @@ class Running:
         link: To its engine, where the server is in this process.
         stop: Asks such a server to end.
         server: Such a server itself.
+        told: What such a server had to tell whoever started it.
     """
 
     address: str
@@ -47,6 +48,7 @@ class Running:
     link: EngineLink | None = None
     stop: Callable[[], None] = field(default=lambda: None)
     server: ModelServer | None = None
+    told: list[Event] = field(default_factory=list)
     openai: openai.OpenAI = field(init=False)
     anthropic: anthropic.Anthropic = field(init=False)
     http: httpx2.Client = field(init=False)
@@ -69,6 +71,7 @@ def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[
     """The application in a thread of this process, in front of the scripted engine, which is looked at so often."""
     ready = threading.Event()
     made: list[tuple[ModelServer, EngineLink, str]] = []
+    told: list[Event] = []
 
     async def run() -> None:
         metrics = Metrics()
@@ -78,7 +81,7 @@ def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[
             with listening(0) as listener:
                 options = LoadOptions(model="scripted")
                 served = Served("scripted", options, await load(link, options, lambda event: None))
-                server = ModelServer(link, application(lambda: served, link, metrics, KEY))
+                server = ModelServer(link, application(lambda: served, link, metrics, KEY), told.append)
                 made.append((server, link, f"http://127.0.0.1:{listener.getsockname()[1]}"))
                 ready.set()
                 watching = asyncio.ensure_future(watch(link, tick_s))
@@ -93,7 +96,7 @@ def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[
     assert ready.wait(60)
     server, link, address = made[0]
     stop = lambda: setattr(server, "should_exit", True)  # noqa: E731
-    running = Running(address, "scripted", link, stop, server)
+    running = Running(address, "scripted", link, stop, server, told)
     try:
         yield running
     finally:

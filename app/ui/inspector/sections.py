@@ -202,12 +202,16 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
     """Everything that is known of how a reply was made, as it was then."""
     statistics, details = message.statistics, message.details
     found: list[tuple[str, str]] = []
+    # A server's counters do not tell this reply from those to others.
+    shared = details is not None and details.timings.shared
     if statistics is not None:
         found.append((tr("Tokens"), figures.whole(statistics.tokens)))
         if statistics.acceptance_rate is not None:
-            found.append((tr("Accepted guesses"), figures.percent(statistics.acceptance_rate)))
+            held = figures.percent(statistics.acceptance_rate)
+            found.append((tr("Accepted guesses, of all requests") if shared else tr("Accepted guesses"), held))
         if statistics.mean_acceptance_length is not None:
-            found.append((tr("Tokens per step"), figures.ratio(statistics.mean_acceptance_length)))
+            length = figures.ratio(statistics.mean_acceptance_length)
+            found.append((tr("Tokens per step, of all requests") if shared else tr("Tokens per step"), length))
         if statistics.plain_per_second is not None and statistics.mode != "plain":
             found.append((tr("Plain decoding"), figures.speed(statistics.plain_per_second)))
         if statistics.resident_bytes:

@@ -196,6 +196,7 @@ from engine.cli import main
 from engine.gpu_addon.bundled_torch import bundled_torch
 from engine.gpu_addon.installed_addon import InstalledAddon, gpu_folder, write_record
 from engine.gpu_addon.bundled_torch import python_tag
+from engine.gpu_addon.installed_addon import write_manifest
 from tests.support.wheel_server import torch_files
 folder = gpu_folder() / "cuda-13.0"
 for path, content in torch_files(available=sys.argv[1] == "works").items():
@@ -203,6 +204,7 @@ for path, content in torch_files(available=sys.argv[1] == "works").items():
     (folder / path).write_bytes(content)
 torch = bundled_torch(gpu_folder())
 write_record(folder, InstalledAddon(folder, "cuda-13.0", "CUDA 13.0", torch.version, python_tag(), {sys.argv[1]: "0"}))
+write_manifest(folder)
 main(["models", "list"])
 import torch
 print(torch.__version__)

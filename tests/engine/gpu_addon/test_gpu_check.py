@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import cache_from_source
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
 
-from engine.gpu_addon import check
+from engine.gpu_addon import check, installed_addon
 from engine.gpu_addon.bundled_torch import bundled_torch, python_tag
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
     InstalledAddon,
     find_installed,
     gpu_folder,
+    manifest_path,
     read_outcome,
+    write_manifest,
     write_record,
 )
 from tests.support.wheel_server import torch_files
@@ -48,6 +53,7 @@ def put() -> Callable[..., InstalledAddon]:
         version = version or bundled_torch(gpu_folder()).version
         addon = InstalledAddon(folder, "cuda-13.0", "CUDA 13.0", version, python or python_tag(), {"a.whl": "0"})
         write_record(folder, addon)
+        write_manifest(folder)
         assert find_installed() == addon
         return addon
 
@@ -137,6 +143,7 @@ def test_a_folder_without_torch_is_switched_off(put: Callable[..., InstalledAddo
     addon = put()
     (addon.folder / "torch" / "__init__.py").unlink()
     (addon.folder / "torch" / "lib" / "libtorch_cuda.so").unlink()
+    write_manifest(addon.folder)
     outcome = checked(addon)
     assert outcome.problem is not None
     assert "another torch is imported in its place" in outcome.problem
@@ -161,6 +168,8 @@ def test_it_is_checked_again_only_when_something_changed(
     assert first.problem is not None
     for path, content in torch_files().items():
         (addon.folder / path).write_bytes(content)
+    rmtree(addon.folder / "torch" / "__pycache__", ignore_errors=True)  # the first check's, which nobody installed
+    write_manifest(addon.folder)
     assert checked(addon) == first
     os.utime(driver)
     assert checked(addon) == first
@@ -170,6 +179,106 @@ def test_it_is_checked_again_only_when_something_changed(
     (addon.folder / "tenon-check.json").write_text("nonsense")
     assert checked(addon).problem is None
     assert len(checks) == 4
+
+
+def _write_into(path: Path) -> None:
+    """As somebody does who does not want it to be seen: of the same length, with the same times."""
+    before = path.stat()
+    path.write_bytes(path.read_bytes()[:-1] + b"#")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _put_in_place(path: Path) -> None:
+    other = path.with_suffix(".other")
+    other.write_bytes(path.read_bytes()[:-1] + b"#")
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    os.replace(other, path)
+
+
+def _link_to_another(path: Path) -> None:
+    other = path.parents[4] / "other.so"
+    other.write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(other)
+
+
+INIT, LIBRARY = "torch/__init__.py", "torch/lib/libtorch_cuda.so"
+TAMPERING: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "written into": (INIT, _write_into),
+    "replaced": (LIBRARY, _put_in_place),
+    "linked": (LIBRARY, _link_to_another),
+    "removed": (LIBRARY, Path.unlink),
+    "added": ("json.py", lambda path: path.write_text("raise SystemExit(1)")),
+    "added below": ("torch/lib/libc10.so", lambda path: path.write_bytes(b"ELF")),
+    "record": ("tenon-gpu.json", _write_into),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links, and times that only the system sets")
+@pytest.mark.parametrize("kind", TAMPERING)
+def test_nothing_is_imported_from_a_folder_that_was_tampered_with(
+    kind: str, put: Callable[..., InstalledAddon], tmp_path: Path
+) -> None:
+    marker = tmp_path / "imported"
+    addon = put(before=f"open({str(marker)!r}, 'w')\n")
+    assert start()[0] is None
+    marker.unlink()
+    name, tamper = TAMPERING[kind]
+    tamper(addon.folder / name)
+    problem, path = start()
+    if kind == "record":
+        return assert_not_used(path, marker)  # it may be no record at all any more
+    assert problem == (
+        f"GPU support (CUDA 13.0) is switched off, because {name} in its folder is not as it was installed: fetch it "
+        "again."
+    )
+    return assert_not_used(path, marker)
+
+
+def assert_not_used(path: Path, marker: Path) -> None:
+    assert gpu_folder() not in path.parents
+    assert not marker.exists()
+
+
+def test_a_folder_that_nobody_installed_is_not_used(put: Callable[..., InstalledAddon], tmp_path: Path) -> None:
+    marker = tmp_path / "imported"
+    put(before=f"open({str(marker)!r}, 'w')\n")
+    for nothing in (None, "nonsense", "{}", '{"version": 1, "files": {}}'):
+        manifest_path().unlink() if nothing is None else manifest_path().write_text(nothing)
+        problem, path = start()
+        assert problem is not None
+        assert "is not as it was installed: fetch it again" in problem
+        assert_not_used(path, marker)
+
+
+def test_files_that_only_got_other_times_are_hashed_once_and_used(
+    put: Callable[..., InstalledAddon], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addon = put()
+    for path in addon.folder.rglob("*.so"):
+        os.utime(path)
+    hashed: list[Path] = []
+    monkeypatch.setattr(
+        installed_addon,
+        "sha256_of",
+        lambda path, real=installed_addon.sha256_of: (hashed.append(path), real(path))[1],
+    )
+    assert checked(addon).problem is None
+    assert checked(addon).problem is None
+    assert hashed == [addon.folder / LIBRARY]
+
+
+def test_bytecode_that_was_not_installed_is_never_believed(put: Callable[..., InstalledAddon], tmp_path: Path) -> None:
+    """Python runs it in the place of a source of the same age and size."""
+    addon, marker = put(), tmp_path / "imported"
+    forged = addon.folder / "torch" / "evil.py"
+    forged.write_text(f"open({str(marker)!r}, 'w')\n")
+    cache = Path(cache_from_source(str(addon.folder / INIT)))
+    py_compile.compile(str(forged), str(cache), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    forged.unlink()
+    problem, path = start()
+    assert (problem, path) == (None, addon.folder / INIT)
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize("other", [{"version": "1.0.0"}, {"python": "cp27"}])

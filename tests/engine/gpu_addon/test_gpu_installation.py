@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import random
 import shutil
@@ -27,6 +28,7 @@ from engine.gpu_addon.addon import Addon
 from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation, make_plan
 from engine.gpu_addon.installed_addon import (
     Outcome,
+    altered_file,
     find_installed,
     gpu_folder,
     removable_bytes,
@@ -86,6 +88,9 @@ def test_it_arrives_whole_and_leaves_nothing_else(server: WheelServer) -> None:
     assert {path.stem.partition(".")[0] for path in compiled} >= {path.stem for path in addon.folder.rglob("*.py")}
     more = [*compiled, addon.folder / "tenon-gpu.json"]
     assert addon.size_bytes == plan.unpacked_bytes + sum(path.stat().st_size for path in more)
+    assert altered_file(addon.folder, frozenset()) is None
+    (addon.folder / "nvidia/cublas/lib/libcublas.so.13").write_bytes(b"another")
+    assert altered_file(addon.folder, frozenset()) == "nvidia/cublas/lib/libcublas.so.13"
 
     steps = [progress.step for progress in seen]
     assert list(dict.fromkeys(steps)) == ["receiving", "unpacking", "checking"]
@@ -393,7 +398,8 @@ def test_packages_of_a_data_folder_are_unpacked_and_programs_are_left_out(tmp_pa
     }
     wheel.write_bytes(make_wheel("some", "1", content, programs=["some/tool"]))
     sizes: list[int] = []
-    unpack(wheel, tmp_path / "out", sizes.append)
+    hashes = unpack(wheel, tmp_path / "out", sizes.append)
+    assert hashes["some/big"] == hashlib.sha256(content["some/big"]).hexdigest()
     out = tmp_path / "out"
     assert (out / "some/a.py").read_bytes() == b"a"
     assert (out / "some/big").read_bytes() == content["some/big"]

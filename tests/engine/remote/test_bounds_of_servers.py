@@ -31,10 +31,14 @@ from engine.messages import (
 from engine.remote.asking import encoded
 from engine.remote.probe import probe
 from engine.remote.stream import (
+    between,
     of_request,
+    read_counters,
     with_llama_timings,
+    with_server_mean,
     with_usage,
 )
+from tests.engine.remote.test_counts import page
 from tests.support.engine_client import EngineClient
 from tests.support.server_of_others import Handler, Others, chunk, models, sent, server_of_others, told, words
 
@@ -180,12 +184,13 @@ def test_usage_of_a_server_is_of_figures_that_can_be(prompt: object, written: ob
         assert timings.cache_n + timings.prompt_n <= prompt
 
 
-@given(ODD, ODD, ODD)
-def test_drafts_of_a_server_are_figures_that_can_be(steps: object, drafted: object, held: object) -> None:
+@given(ODD, ODD, ODD, st.lists(ODD, max_size=3))
+def test_drafts_of_a_server_are_figures_that_can_be(steps: object, drafted: object, held: object, means: Any) -> None:
     metrics = {"num_spec_steps": steps, "num_draft_tokens": drafted, "num_accepted_draft_tokens": held}
     counts = of_request({"speculative_decoding": metrics})
     if counts is not None:
         check(counts.added_to(Timings()))
+    check(with_server_mean(Timings(), {"internal_states": [{"avg_spec_accept_length": mean} for mean in means]}))
 
 
 def test_a_draft_without_a_step_is_none() -> None:
@@ -198,6 +203,14 @@ def test_a_speed_over_no_time_is_none() -> None:
         timings = with_usage(Timings(predicted_n=3, predicted_ms=ms), usage)
         assert timings.predicted_per_second == speed
         assert timings.prompt_per_second is None  # no time was measured
+
+
+@pytest.mark.parametrize("smaller", range(4))
+def test_counters_that_went_back_are_none_of_this_reply(smaller: int) -> None:
+    before = [10.0, 30.0, 12.0, 100.0]
+    after = [20.0, 60.0, 24.0, 200.0]
+    after[smaller] = before[smaller] - 1
+    assert between(read_counters(page(*before), "qwen3"), read_counters(page(*after), "qwen3"), 5) is None
 
 
 @pytest.mark.parametrize("usage", [

@@ -40,6 +40,7 @@ from engine.messages import (
 from engine.preparer import SLOW
 from engine.remote import remote_model
 from engine.text.preparation import SMALL_BYTES
+from tests.engine.remote.test_counts import page
 from tests.support.engine_client import EngineClient
 from tests.support.server_of_others import (
     Handler,
@@ -567,10 +568,23 @@ def test_llama_cpps_timings_are_taken(client: EngineClient, others: Others) -> N
     timings |= {"draft_n": 40, "draft_n_accepted": 20}
     others.answers[CHAT] = streamed([*words("Yes.")[:-1], {**chunk("stop"), "timings": timings}])
     found = client.answer([user("Hi")], TALKER).timings
-    assert (found.predicted_per_second, found.mean_acceptance_length) == (100.0, 3.0)
+    assert (found.predicted_per_second, found.mean_acceptance_length, found.shared) == (100.0, 3.0, False)
 
 
-def test_vllms_own_count_of_a_request_is_taken(client: EngineClient, others: Others) -> None:
+def test_vllms_counters_are_the_differences_over_the_reply(client: EngineClient, others: Others) -> None:
+    others.answers["GET /v1/models"] = models("vllm", qwen3=4096)
+    pages = iter([page(10, 30, 12, 100), page(30, 90, 42, 150)] * 2)
+    others.answers["GET /metrics"] = lambda handler, body: handler.tell(next(pages))
+    usage = {"choices": [], "usage": {"prompt_tokens": 30, "completion_tokens": 50}}
+    others.answers[CHAT] = streamed([*words("Yes."), usage])
+    found = client.answer([user("Hi")], "remote:desk/qwen3").timings
+    assert (found.mean_acceptance_length, found.acceptance_rate, found.shared) == (2.5, 0.5, False)
+    usage["usage"] = {"prompt_tokens": 30, "completion_tokens": 20}
+    others.answers[CHAT] = streamed([*words("Yes."), usage])
+    assert client.answer([user("Hi")], "remote:desk/qwen3").timings.shared
+
+
+def test_vllms_own_count_of_a_request_goes_first(client: EngineClient, others: Others) -> None:
     others.answers["GET /v1/models"] = models("vllm", talker=4096)
     counts = {"num_spec_steps": 4, "num_draft_tokens": 12, "num_accepted_draft_tokens": 6}
     last = {
@@ -580,7 +594,15 @@ def test_vllms_own_count_of_a_request_is_taken(client: EngineClient, others: Oth
     }
     others.answers[CHAT] = streamed([*words("Yes."), last])
     found = client.answer([user("Hi")], TALKER).timings
-    assert (found.mean_acceptance_length, found.draft_n) == (2.5, 12)
+    assert (found.mean_acceptance_length, found.draft_n, found.shared) == (2.5, 12, False)
+
+
+def test_sglangs_mean_is_marked(client: EngineClient, others: Others) -> None:
+    others.answers["GET /v1/models"] = models("sglang", talker=4096)
+    others.answers["GET /server_info"] = told({"internal_states": [{"avg_spec_accept_length": 2.75}]})
+    others.answers[CHAT] = streamed(words("Yes."))
+    found = client.answer([user("Hi")], TALKER).timings
+    assert (found.mean_acceptance_length, found.shared) == (2.75, True)
 
 
 def test_ollama_loads_its_model_before_its_context_is_known(client: EngineClient, others: Others) -> None:
