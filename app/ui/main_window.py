@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
@@ -29,7 +28,7 @@ from app.ui.inspector.dock import InspectorDock
 from app.ui.models.model_news import ModelNews
 from app.ui.notices import DoneNotice, Toast
 from app.ui.opener import Opener
-from app.ui.parts import PlainQuestion
+from app.ui.parts import PlainQuestion, order_tabs
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MODELS, PLACES, PlaceStack
 from app.ui.screen_reader import ReplyAnnouncements, install_roles
@@ -203,8 +202,7 @@ class MainWindow(QMainWindow):
             composer.draft_button,
             composer.send_button,
         ]
-        for before, after in pairwise(order):
-            self.setTabOrder(before, after)
+        order_tabs(order)
 
     # --- places -----------------------------------------------------------------------------------------------
 

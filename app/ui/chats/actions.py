@@ -28,11 +28,10 @@ from app.ui.chats.files import ChatFiles
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import TickBox
 from app.ui.notices import Toast
-from app.ui.parts import STRETCH, PlainLabel, PlainQuestion, filled, push_button
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, PlainQuestion, filled, push_button
 from app.ui.sidebar.conversation_model import folder_group, list_rows
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import RingedDialog
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme, apply_appearance
 from app.words import tr
 
@@ -394,9 +393,7 @@ class EraseDialog(RingedDialog):
         self._theme = theme
         self._window = parent.window()
         self._word = tr("erase")
-        icon = PlainLabel(self)
-        icon.setPixmap(tinted_pixmap("circle-alert", theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
-        icon.setFixedWidth(_ICON_PX)
+        icon = IconLabel(theme, "circle-alert", "red", _ICON_PX, self)
         title = PlainLabel(tr("Erase %n chat(s) for good?", n=chats), self, kind="title", wrap=True)
         head = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (title, 1), spacing=10)
         sentences = (

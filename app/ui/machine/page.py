@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
@@ -37,9 +36,9 @@ from app.ui.machine.words import (
 )
 from app.ui.models.wording import joined
 from app.ui.painting import paint_box, smooth
-from app.ui.parts import STRETCH, PlainLabel, filled
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, filled, turn
 from app.ui.place_page import PlacePage
-from app.ui.theme.icons import themed_icon, tinted_pixmap
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model, type_of_model
@@ -53,31 +52,12 @@ _CONTEXTS = (2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 _USUAL = "usual"
 
 
-class IconLabel(QWidget):
-    """An icon in the theme's colour."""
-
-    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._name = name
-        self.setFixedSize(_ICON_PX, _ICON_PX)
-
-    def set_name(self, name: str) -> None:
-        """Show another one."""
-        self._name = name
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        pixmap = tinted_pixmap(self._name, self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(0, 0, pixmap)
-
-
 class Card(QWidget):
     """One part of the machine."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._icon = IconLabel(theme, "cpu", self)
+        self._icon = IconLabel(theme, "cpu", "sub", _ICON_PX, self)
         self._name = PlainLabel(self, kind="sub")
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._details = PlainLabel(self, kind="sub", wrap=True)
@@ -88,7 +68,7 @@ class Card(QWidget):
 
     def set_words(self, words: CardWords) -> None:
         """Show a part."""
-        self._icon.set_name(words.icon)
+        self._icon.show_icon(words.icon, "sub")
         self._name.setText(words.name)
         self._title.setText(words.title)
         self._details.setText("\n".join(words.details))
@@ -351,8 +331,7 @@ class MachinePage(PlacePage):
     def _arrange(self) -> None:
         px = self._theme.type.px
         beside = self.width() >= px(_BESIDE_PX)
-        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        self._body.setDirection(direction)
+        turn(self._body, not beside)
         roomy = self.width() >= px(_ROOMY_PX)
         if roomy != self._roomy:
             self._roomy = roomy

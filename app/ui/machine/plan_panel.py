@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QPushButton,
@@ -24,7 +23,7 @@ from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes_from
 from app.ui.machine.words import plan_notes, source_words, speed_and_source, speed_figure
 from app.ui.painting import mirrored, paint_icon, paint_words, painted
-from app.ui.parts import STRETCH, PlainLabel, filled
+from app.ui.parts import STRETCH, PlainLabel, filled, turn
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import ModePrediction, PlanReport
@@ -394,11 +393,7 @@ class PlanPanel(QFrame):
 
     def _fit(self) -> None:
         """Put the lists below the title if it has no room beside them."""
-        px, down, along = (
-            self._theme.type.px,
-            QBoxLayout.Direction.TopToBottom,
-            QBoxLayout.Direction.LeftToRight,
-        )
+        px = self._theme.type.px
         lists = self.model.sizeHint().width() + self.context.sizeHint().width()
-        self._head.setDirection(down if self.width() - lists < px(_WORDS_PX) + _HEAD_PX else along)
-        self._buttons.setDirection(down if self.width() < px(_PILED_PX) else along)
+        turn(self._head, self.width() - lists < px(_WORDS_PX) + _HEAD_PX)
+        turn(self._buttons, self.width() < px(_PILED_PX))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
+from PySide6.QtGui import QIcon, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
 from app.ui.form_fields import ListBox
@@ -18,7 +17,7 @@ from app.ui.models.get_model import DetailsDialog, Getting
 from app.ui.models.installed import InstalledList, Keeping
 from app.ui.models.model_table import ModelTable
 from app.ui.models.page_content import ORDERS, ModelShelf
-from app.ui.parts import Flow, LabelledButton, PlainLabel, push_button
+from app.ui.parts import Flow, LabelledButton, PlainLabel, order_tabs, push_button, search_field
 from app.ui.place_page import PlacePage, SectionHead
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
@@ -74,15 +73,8 @@ class ModelsPage(PlacePage):
         self.search_head = SectionHead(tr("More models"), self)
         self._search_row = QWidget(self)
         flow = Flow(8, self._search_row)
-        self.search = QLineEdit(self._search_row)
-        self.search.setPlaceholderText(tr("Search models"))
-        self.search.setAccessibleName(tr("Search models"))
-        self.search.setClearButtonEnabled(True)
+        self.search = search_field(theme, tr("Search models"), self._search_row)
         self.search.setMinimumWidth(theme.type.px(300))
-        self.search.addAction(
-            QAction(themed_icon(theme, "search"), tr("Search models"), self.search),
-            QLineEdit.ActionPosition.LeadingPosition,
-        )
         flow.addWidget(self.search)
         self.order = ListBox(theme, self._search_row, letters=18)
         for order, title in ORDERS.items():
@@ -196,8 +188,7 @@ class ModelsPage(PlacePage):
         order += downloads if self._searched else []
         if order != self._tabs:
             self._tabs = order
-            for before, after in pairwise(order):
-                self.setTabOrder(before, after)
+            order_tabs(order)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
-    QBoxLayout,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QPushButton,
     QSizePolicy,
@@ -25,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.settings.pages import EVERY_MODEL, Page
 from app.ui.form_fields import ListBox
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, filled, order_tabs, push_button, search_field, turn
 from app.ui.settings.pages import PageStack
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
@@ -49,7 +46,7 @@ class Foot(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "dialog-foot")
-        self._icon = PlainLabel(self)
+        self._icon = IconLabel(theme, "info", "acc", _ICON_PX, self)
         self.words = PlainLabel(self, wrap=True)
         self.words.setMinimumWidth(40)
         self.undo_button = QPushButton(tr("Undo changes"), self)
@@ -60,8 +57,6 @@ class Foot(QFrame):
         buttons = filled(QHBoxLayout(), STRETCH, self.undo_button, self.apply_button, spacing=8)
         self._box = filled(QHBoxLayout(), (said, 1), buttons, spacing=12)
         filled(QVBoxLayout(self), self._box, margins=(20, 12, 20, 12))
-        theme.changed.connect(self.restyle)
-        self.restyle()
 
     def show_changes(self, count: int, sentences: list[str]) -> None:
         """Say what Apply would do, and whatever else there is to say."""
@@ -74,14 +69,7 @@ class Foot(QFrame):
 
     def fit(self, width: int) -> None:
         """In a narrow dialog the words stand above the buttons."""
-        narrow = width < self._theme.type.px(_FOOT_NARROW_PX)
-        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        self._box.setDirection(direction)
-
-    def restyle(self) -> None:
-        """Take the colours of the theme."""
-        icon = themed_icon(self._theme, "info", "acc")
-        self._icon.setPixmap(icon.pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
+        turn(self._box, width < self._theme.type.px(_FOOT_NARROW_PX))
 
 
 class Segments(QFrame):
@@ -143,11 +131,7 @@ class Head(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "page")
-        self.search = QLineEdit(self)
-        self.search.addAction(themed_icon(theme, "search", "mute"), QLineEdit.ActionPosition.LeadingPosition)
-        self.search.setPlaceholderText(tr("Search all settings"))
-        self.search.setAccessibleName(tr("Search all settings"))
-        self.search.setClearButtonEnabled(True)
+        self.search = search_field(theme, tr("Search all settings"), self)
         self.search.setMinimumWidth(80)
         self.level = Segments(tr("Settings shown"), self)
         self.level.add("simple", tr("Simple"))
@@ -304,8 +288,7 @@ class Arrangement:
         order: list[QWidget] = [pages.list, pages.box, head.search]
         order += [*head.level.buttons.values(), *head.scope.buttons.values(), *self._stack.controls()]
         order += [foot.undo_button, foot.apply_button]
-        for before, after in pairwise(order):
-            QWidget.setTabOrder(before, after)
+        order_tabs(order)
 
     def _place_head(self, narrow: bool) -> None:
         head = self._head

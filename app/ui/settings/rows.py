@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import ADVISED, TOLD, InForce, sampling_in_force
@@ -16,7 +16,7 @@ from app.chat.modes import Choice
 from app.settings.pages import EVERY_MODEL, PendingSettings, rows
 from app.settings.settings import Settings
 from app.ui.painting import place
-from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button, turn
 from app.ui.settings.fields import Field, value_words
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
@@ -279,8 +279,7 @@ class TokenRow(ActionRow):
     def fit_side(self, width: int) -> None:
         """Put the buttons below the field where they have no room beside one another."""
         needed = self._buttons.sizeHint().width() + self._theme.type.px(_TOKEN_PX)
-        direction = QBoxLayout.Direction.TopToBottom if needed > width else QBoxLayout.Direction.LeftToRight
-        self.line.setDirection(direction)
+        turn(self.line, needed > width)
 
     def show_known(self, known: bool | None, problem: str) -> None:
         """Show whether there is a token, and what went wrong."""

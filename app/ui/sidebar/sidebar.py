@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.search import SearchResults
 from app.ui import figures
 from app.ui.painting import paint_box, paint_words, painted, place, smooth
 from app.ui.pane import PaneEdge
-from app.ui.parts import PlainLabel, filled, push_button
+from app.ui.parts import PlainLabel, filled, push_button, search_field
 from app.ui.places import CHAT, MODELS, PLACES
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel, Row
@@ -207,14 +207,7 @@ class Sidebar(QWidget):
         scale_icon(theme, self.new_button, 16)
         self.new_button.setAccessibleDescription(key_words("Ctrl+N"))
         KeyHint(key_words("Ctrl+N"), self.new_button)
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(tr("Search chats"))
-        self.search.setAccessibleName(tr("Search chats"))
-        self.search.setClearButtonEnabled(False)
-        self.search.addAction(
-            QAction(themed_icon(theme, "search"), tr("Search chats"), self.search),
-            QLineEdit.ActionPosition.LeadingPosition,
-        )
+        self.search = search_field(theme, tr("Search chats"), self, clears=False)
         if self.isRightToLeft():  # words of the other direction would begin under the hint
             self.search.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
         self._search_hint = KeyHint(key_words("Ctrl+K"), self.search)

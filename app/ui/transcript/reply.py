@@ -8,15 +8,15 @@ from itertools import islice
 
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QIcon, QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.conversation import NO_STRETCHES, Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import notices_of, trouble_of
 from app.chat.troubles import Remedy, remedy_of, title_of
 from app.ui import figures
-from app.ui.parts import PlainLabel, filled, push_button
-from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
+from app.ui.parts import IconLabel, PlainLabel, filled, push_button, turn
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.bubble import MessageEditor
 from app.ui.transcript.markdown_style import plain_parts
@@ -48,7 +48,7 @@ class ErrorNotice(QFrame):
         self.theme = theme
         self._remedy, self._remedy_words = Remedy.TRY_AGAIN, ""
         self.setProperty("kind", "error")
-        self._icon = PlainLabel(self)
+        icon = IconLabel(theme, "circle-alert", "red", _ICON_PX, self)
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._sentence = PlainLabel(self, kind="sub", wrap=True)
         self._kept = PlainLabel(self, kind="sub", wrap=True)
@@ -64,9 +64,8 @@ class ErrorNotice(QFrame):
         for button in self._shown_buttons(every=True):
             self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addStretch(1)
-        row = filled(QHBoxLayout(), (self._icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=_GAP_PX)
+        row = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=_GAP_PX)
         filled(QVBoxLayout(self), row, self._buttons, margins=(_SIDE_PX, 14, _SIDE_PX, 14), spacing=0)
-        self.restyle()
 
     @property
     def words(self) -> tuple[str, str]:
@@ -109,15 +108,10 @@ class ErrorNotice(QFrame):
             self._name_remedy(with_icon=widest <= room)
             self._shorten_remedy(room)
         self._buttons.setContentsMargins(inset, 12, 0, 0)
-        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        self._buttons.setDirection(direction)
+        turn(self._buttons, narrow)
         layout.activate()
         border = self.contentsMargins().left() + self.contentsMargins().right()  # of which the layout knows nothing
         return max(layout.heightForWidth(width - border), layout.minimumSize().height()) + border
-
-    def restyle(self) -> None:
-        """Take the theme's colours again."""
-        self._icon.setPixmap(tinted_pixmap("circle-alert", self.theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
 
     def _name_remedy(self, with_icon: bool = True) -> None:
         icon = _ICONS.get(self._remedy) if with_icon else None
@@ -324,8 +318,6 @@ class ReplyView(QWidget):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self.blocks.restyle()
-        if self.error is not None:
-            self.error.restyle()
         self.buttons.restyle()
         self._changed()
 

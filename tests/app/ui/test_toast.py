@@ -75,11 +75,11 @@ def test_chats_that_are_not_saved_come_before_settings(window: MainWindow, works
 def test_the_sign_of_trouble_has_the_colour_of_the_theme(window: MainWindow, theme: Theme) -> None:
     toast = window.toast
     toast.say("The disk is full.", lasting=True, title="Your chats cannot be saved")
-    light = toast._sign.pixmap().toImage()
+    light = toast._sign.grab().toImage()
     theme.set_dark(True)
-    dark = toast._sign.pixmap().toImage()
+    dark = toast._sign.grab().toImage()
     toast.say("The disk is full.", lasting=True, title="Your chats cannot be saved")
-    assert dark == toast._sign.pixmap().toImage() != light
+    assert dark == toast._sign.grab().toImage() != light
 
 
 @pytest.mark.parametrize(
