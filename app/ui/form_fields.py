@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import (
@@ -22,8 +21,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QLineEdit,
     QPlainTextEdit,
     QRadioButton,
     QSizePolicy,
@@ -31,16 +28,12 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionComboBox,
     QStylePainter,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.ui.painting import paint_icon, painted, smooth
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
-from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
-from app.words import tr
 
 BOX_PX = 18
 _ICON_PX = 14
@@ -53,8 +46,6 @@ _JOINER, _SKINS = "\u200d", range(0x1F3FB, 0x1F400)
 # makes is ever a soft one.
 _SOFT = QTextCharFormat()
 _SOFT.setObjectType(QTextFormat.ObjectTypes.UserObject.value + 2)
-_WIDTH_PX = 360
-_LONGEST = 60
 
 
 def paint_tick(painter: QPainter, theme: Theme, box: QRectF, button: QCheckBox) -> None:
@@ -308,48 +299,3 @@ def _is_one_character(before: str, after: str) -> bool:
     """Return True if two code points are parts of what a user takes for one character."""
     joined = _JOINER in (before, after) or ord(after) in _SKINS
     return joined or unicodedata.category(after).startswith("M")
-
-
-class NameDialog(RingedDialog):
-    """A field and two buttons. Accepting calls back with a name that is not blank.
-
-    Args:
-        title: The dialog's title, and the field's label.
-        button: Text of the button that accepts.
-        name: Text in the field at first.
-        then: Called with the name.
-    """
-
-    def __init__(
-        self,
-        theme: Theme,
-        title: str,
-        button: str,
-        name: str,
-        then: Callable[[str], object],
-        parent: QWidget,
-    ) -> None:
-        super().__init__(theme, title, parent)
-        self._then = then
-        label = PlainLabel(title, self, kind="label")
-        self.field = QLineEdit(name, self)
-        self.field.setAccessibleName(title)
-        self.field.setMaxLength(_LONGEST)
-        self.field.selectAll()
-        self.field.textChanged.connect(self._changed)
-        label.setBuddy(self.field)
-        self.accept_button = push_button(button, self, self.accept, kind="primary", default=True)
-        cancel = push_button(tr("Cancel"), self, self.reject)
-        buttons = filled(QHBoxLayout(), STRETCH, cancel, self.accept_button, spacing=8)
-        filled(QVBoxLayout(self), label, self.field, 8, buttons, margins=(20, 18, 20, 16), spacing=8)
-        self.setFixedWidth(min(theme.type.px(_WIDTH_PX), max(280, parent.window().width() - 40)))
-        self._changed()
-        self.accepted.connect(self._tell)
-
-    @Slot()
-    def _changed(self) -> None:
-        self.accept_button.setEnabled(bool(self.field.text().strip()))
-
-    @Slot()
-    def _tell(self) -> None:
-        self._then(self.field.text().strip())

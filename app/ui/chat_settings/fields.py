@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 from app.bridge.workspace import Workspace
 from app.chat.conversation import ConversationOptions, Preset
 from app.chat.modes import Choice
-from app.ui.form_fields import ListBox, NameDialog, TickBox
+from app.ui.form_fields import ListBox, TickBox
 from app.ui.parts import PlainLabel, filled, icon_button, turn
+from app.ui.sheet import NameDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr

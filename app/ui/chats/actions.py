@@ -6,7 +6,6 @@ import time
 from datetime import date
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -29,6 +28,7 @@ from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import TickBox
 from app.ui.notices import Toast
 from app.ui.parts import STRETCH, IconLabel, PlainLabel, PlainQuestion, filled, push_button
+from app.ui.sheet import Sheet
 from app.ui.sidebar.conversation_model import folder_group, list_rows
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import RingedDialog
@@ -36,11 +36,8 @@ from app.ui.theme.theme import Theme, apply_appearance
 from app.words import tr
 
 _SIZE = QSize(480, 420)
-_ASKING_PX = 420
 _DAY_S = 86_400
 _LONGEST_TITLE = 40
-_WIDTH_PX = 460
-_SIDE_PX = 20
 _ICON_PX = 20
 
 
@@ -146,7 +143,7 @@ class TrashDialog(RingedDialog):
         self._asked = []
 
 
-class ErasingQuestion(RingedDialog):
+class ErasingQuestion(Sheet):
     """Says where something of the trash is erased and where it stays.
 
     Args:
@@ -158,7 +155,6 @@ class ErasingQuestion(RingedDialog):
     def __init__(
         self, theme: Theme, entries: list[Deleted], backups: list[str], damaged: bool, parent: QWidget
     ) -> None:
-        super().__init__(theme, tr("Erase for good"), parent)
         asked = tr("Erase “{title}” for good?", title=entries[0].title)
         asked = asked if len(entries) == 1 else tr("Erase %n item(s) for good?", len(entries))
         said = [tr("The text is taken out of Tenon's database and its log at once, and nothing brings it back.")]
@@ -174,22 +170,13 @@ class ErasingQuestion(RingedDialog):
             said.append(tr("A damaged database that was kept aside may have it, too: it is deleted as a whole."))
         if not backups and not damaged:
             said.append(tr("No backup has it."))
+        title = tr("Erase for good")
+        super().__init__(theme, title, title, parent, *said, heading=asked, danger=True)
         self.in_copies = TickBox(theme, tr("Erase it there, too"), self)  # True if the copies are erased too
         self.in_copies.setChecked(bool(backups) or damaged)
         self.in_copies.setVisible(bool(backups) or damaged)
-        erase = push_button(tr("Erase for good"), self, self.accept, kind="danger", default=False)
-        cancel = push_button(tr("Cancel"), self, self.reject, default=True)
-        filled(
-            QVBoxLayout(self),
-            PlainLabel(asked, self, kind="title", wrap=True),
-            *(PlainLabel(sentence, self, kind="sub", wrap=True) for sentence in said),
-            self.in_copies,
-            6,
-            filled(QHBoxLayout(), STRETCH, cancel, erase, spacing=8),
-            margins=(20, 18, 20, 16),
-            spacing=10,
-        )
-        self.setFixedWidth(min(theme.type.px(_ASKING_PX), max(280, parent.width() - 20)))
+        self.column.addWidget(self.in_copies)
+        self.fit()
 
 
 class ChatShelf(QObject):
@@ -379,7 +366,7 @@ def _short(title: str) -> str:
     return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
 
 
-class EraseDialog(RingedDialog):
+class EraseDialog(Sheet):
     """The button that erases can be pressed once the word beside it has been typed.
 
     Args:
@@ -389,62 +376,45 @@ class EraseDialog(RingedDialog):
     confirmed = Signal(bool)  # whether the settings go along
 
     def __init__(self, theme: Theme, chats: int, parent: QWidget) -> None:
-        super().__init__(theme, tr("Erase everything"), parent)
-        self._theme = theme
-        self._window = parent.window()
-        self._word = tr("erase")
-        icon = IconLabel(theme, "circle-alert", "red", _ICON_PX, self)
-        title = PlainLabel(tr("Erase %n chat(s) for good?", n=chats), self, kind="title", wrap=True)
-        head = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (title, 1), spacing=10)
-        sentences = (
+        title = tr("Erase everything")
+        super().__init__(
+            theme,
+            title,
+            title,
+            parent,
             tr(
                 "All chats with their attachments, what is typed and not sent, folders, presets, the system "
                 "prompt, the search index and every backup are erased from this computer. "
                 "This cannot be undone."
             ),
             tr("Models stay. Files that you have exported stay where you saved them."),
+            heading=tr("Erase %n chat(s) for good?", n=chats),
+            danger=True,
         )
-        self._texts = [PlainLabel(sentence, self, kind="sub", wrap=True) for sentence in sentences]
+        self._word = tr("erase")
+        icon = IconLabel(theme, "circle-alert", "red", _ICON_PX, self)
+        self.head.insertWidget(0, icon, 0, Qt.AlignmentFlag.AlignTop)
         self.with_settings = TickBox(theme, tr("Put all settings back to their defaults, too"), self)
-        asked = PlainLabel(tr("Type “{word}” to go on:", word=self._word), self, kind="label")
+        self.column.addWidget(self.with_settings)
+        asked = self.add_words(tr("Type “{word}” to go on:", word=self._word), "label")
         self.field = QLineEdit(self)
-        self.field.setAccessibleName(tr("Type “{word}” to go on:", word=self._word))
+        self.field.setAccessibleName(asked.text())
         self.field.textChanged.connect(self._typed)
+        self.field.returnPressed.connect(self.accept)
         asked.setBuddy(self.field)
-        self.cancel_button = push_button(tr("Cancel"), self, self.reject, default=True)
-        self.erase_button = push_button(tr("Erase everything"), self, self._erase, kind="danger", default=False)
-        self.erase_button.setEnabled(False)
-        self.field.returnPressed.connect(self._erase)
-        buttons = filled(QHBoxLayout(), STRETCH, self.cancel_button, self.erase_button, spacing=8)
-        self._column = filled(
-            QVBoxLayout(self),
-            head,
-            *self._texts,
-            *(self.with_settings, 4, asked, self.field, 6, buttons),
-            margins=(_SIDE_PX, 18, _SIDE_PX, 16),
-            spacing=10,
-        )
-        self.resize(self.sizeHint())
+        self.column.addWidget(self.field)
+        self._typed()
+        self.fit()
         self.field.setFocus()
-
-    def sizeHint(self) -> QSize:
-        room = self._window.width() - 40
-        width = min(self._theme.type.px(_WIDTH_PX), max(320, room))
-        return QSize(width, self._column.totalHeightForWidth(width))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        for text in self._texts:
-            text.setMinimumHeight(text.heightForWidth(self.width() - 2 * _SIDE_PX))
 
     @Slot()
     def _typed(self) -> None:
-        self.erase_button.setEnabled(self.field.text().strip().casefold() == self._word.casefold())
+        self.accept_button.setEnabled(self.field.text().strip().casefold() == self._word.casefold())
 
-    @Slot()
-    def _erase(self) -> None:
-        if self.erase_button.isEnabled():
-            self.accept()
+    def accept(self) -> None:
+        """Erase if the word stands there."""
+        if self.accept_button.isEnabled():
+            super().accept()
             self.confirmed.emit(self.with_settings.isChecked())
 
 

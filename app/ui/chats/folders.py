@@ -13,8 +13,8 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.chats.actions import ChatShelf
 from app.ui.chats.files import ChatFiles
 from app.ui.commands import CommandGroup, Commands
-from app.ui.form_fields import NameDialog
 from app.ui.notices import Toast
+from app.ui.sheet import NameDialog
 from app.ui.sidebar.conversation_model import folder_group
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme

@@ -31,11 +31,12 @@ from app.chat.modes import BASE_MODEL
 from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.models.cards import Tag
-from app.ui.models.dialogs import ForgettingDialog, ImportDialog, RemovalDialog, ServerDialog
+from app.ui.models.dialogs import ImportDialog, RemovalDialog, ServerDialog
 from app.ui.models.downloads import RuledRow
 from app.ui.models.wording import copy_words, copying_words, joined, kind_title, licence_title, loss_words
 from app.ui.opener import show_folder
 from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
+from app.ui.sheet import Sheet
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model
@@ -332,7 +333,15 @@ class Keeping(QObject):
     def _ask_forgetting(self, server: str) -> None:
         mine = [entry for entry in self._store.installed.entries if entry.server == server]
         in_use = any(map(self._store.in_use, mine))
-        dialog = ForgettingDialog(self._theme, server, in_use, self._window)
+        used = [tr("It is in use: the built-in model answers from then on.")] if in_use else []
+        dialog = Sheet(
+            self._theme,
+            tr("Forget {server}?", server=server),
+            tr("Forget"),
+            self._window,
+            tr("Its models disappear from the list, and its key is deleted from the keyring. Chats stay."),
+            *used,
+        )
         dialog.accepted.connect(lambda: self._store.forget_server(server))
         dialog.open()
 

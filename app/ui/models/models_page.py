@@ -9,9 +9,10 @@ from PySide6.QtGui import QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
+from app.ui import figures
 from app.ui.form_fields import ListBox
 from app.ui.models.cards import CardGrid
-from app.ui.models.dialogs import WORTH_ASKING_BYTES, FoldersDialog, GivingUpDialog
+from app.ui.models.dialogs import WORTH_ASKING_BYTES, FoldersDialog
 from app.ui.models.downloads import DownloadList
 from app.ui.models.get_model import DetailsDialog, Getting
 from app.ui.models.installed import InstalledList, Keeping
@@ -19,9 +20,11 @@ from app.ui.models.model_table import ModelTable
 from app.ui.models.page_content import ORDERS, ModelShelf
 from app.ui.parts import Flow, LabelledButton, PlainLabel, order_tabs, push_button, search_field
 from app.ui.place_page import PlacePage, SectionHead
+from app.ui.sheet import Sheet
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.hub.titles import title_of_model
 
 _TYPING_PAUSE_MS = 350
 _REFRESH_MS = 80
@@ -305,7 +308,15 @@ class ModelsPage(PlacePage):
         if entry.done_bytes < WORTH_ASKING_BYTES:
             self._store.downloads.cancel(name)
             return
-        dialog = GivingUpDialog(self._theme, entry, self)
+        size = figures.size(entry.done_bytes)
+        dialog = Sheet(
+            self._theme,
+            tr("Discard the download of {name}?", name=title_of_model(entry.name)),
+            tr("Discard"),
+            self,
+            tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size),
+        )
+        dialog.cancel_button.setText(tr("Keep it"))
         dialog.accepted.connect(partial(self._store.downloads.cancel, name))
         dialog.open()
 

@@ -27,12 +27,12 @@ def test_it_takes_a_word_and_a_button(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, dialog: EraseDialog
 ) -> None:
     window.page.composer.set_text("half a secret")
-    assert not dialog.erase_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     qtbot.keyClicks(dialog.field, "eras")
-    assert not dialog.erase_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     qtbot.keyClicks(dialog.field, "E ")
-    qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     assert workspace.library.all_conversations() == []
     assert titles(window) == []
     assert (window.page.current, window.page.composer.text) == (None, "")
