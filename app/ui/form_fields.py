@@ -9,7 +9,6 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt,
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
-    QPainter,
     QPaintEvent,
     QTextBlock,
     QTextBlockFormat,
@@ -48,19 +47,6 @@ _SOFT = QTextCharFormat()
 _SOFT.setObjectType(QTextFormat.ObjectTypes.UserObject.value + 2)
 
 
-def paint_tick(painter: QPainter, theme: Theme, box: QRectF, button: QCheckBox) -> None:
-    """Paint the box of a button and, where it is checked, its tick."""
-    palette, enabled = theme.palette, button.isEnabled()
-    on = button.isChecked() and enabled
-    painter.setPen(QColor(palette.acc if on else palette.ctl if enabled else palette.line))
-    painter.setBrush(QColor(palette.acc if on else palette.bg if enabled else palette.surf))
-    painter.drawRoundedRect(box, 4, 4)
-    if button.isChecked():
-        color = palette.onacc if on else palette.mute
-        tick = tinted_pixmap("check", color, _ICON_PX, button.devicePixelRatioF())
-        painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
-
-
 class TickBox(QCheckBox):
     """A box with words beside it, which wrap where there is no room."""
 
@@ -86,15 +72,28 @@ class TickBox(QCheckBox):
     def hitButton(self, place: QPoint) -> bool:
         return self.rect().contains(place)
 
+    def outline(self) -> QRect:
+        """Return where the ring of the focus goes: around the box where it has no words."""
+        return self.rect() if self.text() else self._box().toAlignedRect()
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = smooth(self)
-        box = painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
-        paint_tick(painter, self._theme, box, self)
-        painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
+        painter, palette, box = smooth(self), self._theme.palette, self._box()
+        enabled, on = self.isEnabled(), self.isChecked() and self.isEnabled()
+        painter.setPen(QColor(palette.acc if on else palette.ctl if enabled else palette.line))
+        painter.setBrush(QColor(palette.acc if on else palette.bg if enabled else palette.surf))
+        painter.drawRoundedRect(box, 4, 4)
+        if self.isChecked():
+            color = palette.onacc if on else palette.mute
+            tick = tinted_pixmap("check", color, _ICON_PX, self.devicePixelRatioF())
+            painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
+        painter.setPen(self._theme.color("text" if enabled else "mute"))
         inset = BOX_PX + _GAP_PX
         room = painted(self, inset, 0, self.width() - inset, self.height()).toRect()
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(room, flags.value | Qt.TextFlag.TextWordWrap.value, self.text())
+
+    def _box(self) -> QRectF:
+        return painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
 
 
 class RadioBox(QRadioButton):

@@ -62,7 +62,7 @@ def test_cancelling_erases_nothing(window: MainWindow, workspace: ScriptedWorksp
 def test_a_search_is_left_behind(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.add_conversation("Secret", 0, "a", "b")
     window.sidebar.search.setText("secr")
-    window.erasing.erase(False)
+    window.shelf.erase_everything(False)
     assert window.sidebar.search.text() == ""
     assert window.sidebar.explanation == "Your chats will be listed here."
 
@@ -82,5 +82,5 @@ def test_the_settings_lead_there(window: MainWindow, workspace: ScriptedWorkspac
 def test_settings_that_were_put_back_show_at_once(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.settings.font_scale = 100
     window._theme.set_scale(1.5)
-    window.erasing.erase(True)
+    window.shelf.erase_everything(True)
     assert window._theme.type.scale == 1.0

@@ -128,7 +128,7 @@ def test_a_folder_is_renamed(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int], way: str
 ) -> None:
     workspace.shelf.move_to_folder(chats[0], "Work")
-    window.folders._toggle_fold("folder/Work")
+    window.shelf._toggle_fold("folder/Work")
     if way == "menu":
         entry(window.sidebar.list.head_menu("Work"), "Rename folder").trigger()
     else:

@@ -235,12 +235,12 @@ def message_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 
 
 def chat_archived(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    window.folders.archive(workspace.add_conversation("Chat", 0, "a", "b"), True)
+    window.shelf.archive(workspace.add_conversation("Chat", 0, "a", "b"), True)
 
 
 def folder_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.shelf.move_to_folder(workspace.add_conversation("Chat", 0, "a", "b"), "Work")
-    window.folders.delete_folder("Work")
+    window.shelf.delete_folder("Work")
 
 
 @pytest.mark.parametrize("deed", [chat_deleted, message_deleted, chat_archived, folder_deleted])
@@ -253,7 +253,7 @@ def test_an_offer_to_undo_ends_when_that_was_done_elsewhere(
     assert window.toast.isVisible()
     chat = next((one.id for one in workspace.library.all_conversations()), 0)
     if deed is chat_archived:
-        window.folders.archive(chat, False)
+        window.shelf.archive(chat, False)
     elif deed is folder_deleted:
         workspace.shelf.move_to_folder(chat, "Other")
     else:

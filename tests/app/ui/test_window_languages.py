@@ -157,7 +157,7 @@ def test_dialogs(window: MainWindow, workspace: ScriptedWorkspace, check: Check,
         check(dialog)
         dialog.close()
         qtbot.waitUntil(lambda one=dialog: not one.isVisible())
-    window.folders.ask_for_folder(chat)
+    window.shelf.ask_for_folder(chat)
     check(shown_dialog(window))
     shown_dialog(window).close()
     window.trouble.show_details(ErrorReport("OutOfMemory", "x", "y"))

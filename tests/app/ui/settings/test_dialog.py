@@ -16,13 +16,13 @@ from app.chat.modes import UNUSABLE
 from app.settings.pages import PAGES, rows
 from app.settings.setting import Names, Number, Switch
 from app.settings.settings import Settings
+from app.ui.form_fields import TickBox
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.fields import (
     ChoiceField,
     LineField,
     NamesField,
     NumberField,
-    SwitchBox,
     SwitchField,
     TextField,
 )
@@ -418,7 +418,7 @@ def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(qtbot: QtBot,
 def test_the_focus_is_shown_once_and_to_the_keyboard_alone(qtbot: QtBot, dialog: SettingsDialog, name: str) -> None:
     dialog.go("speed")
     control = dialog.row(name).field.controls[0]
-    assert isinstance(control, (SwitchBox, Slider))
+    assert isinstance(control, (TickBox, Slider))
     dialog.head.search.setFocus()
     blurred = control.grab().toImage()
     control.setFocus(Qt.FocusReason.MouseFocusReason)
