@@ -240,9 +240,8 @@ class SettingsDialog(RingedDialog):
 
     def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
         in_use = {**self._desk.in_use(), **self._states.numbers_in_force()}
-        grown = [name for name, row in rows.items() if self._states.show(name, row, self.scope, in_use)]
-        if grown and self.isVisible():
-            self.stack.arrange()
+        for name, row in rows.items():
+            self._states.show(name, row, self.scope, in_use)
 
     # --- what happens around it -------------------------------------------------------------------------------
 
@@ -336,7 +335,6 @@ class DeskActions(QObject):
                 self._token = row
                 row.kept.connect(self._access.keep)
                 row.forgotten.connect(self._access.forget)
-                row.grown.connect(self._dialog.stack.arrange)
                 row.show_known(self._access.known, "")
                 self._access.look()
 
@@ -399,7 +397,6 @@ class DeskActions(QObject):
     def _readings_measured(self, size_bytes: float) -> None:
         if self._readings is not None:
             self._readings.show_detail(figures.size(int(size_bytes)) if size_bytes else tr("Nothing"))
-            self._dialog.stack.arrange()
 
     @Slot(str)
     def _token_told(self, problem: str) -> None:

@@ -51,10 +51,6 @@ class Field(QWidget):
     def fit(self) -> None:
         """Take the sizes of another theme."""
 
-    def wanted_height(self) -> int:
-        """Height to take, in px."""
-        return min(self.sizeHint().height(), self.maximumHeight())
-
     def value(self) -> Any:
         """Value that it shows."""
         raise NotImplementedError

@@ -296,13 +296,7 @@ class Arrangement:
         if inside == narrow:
             return
         focused = self._dialog.focusWidget()
-        if narrow:
-            self._right.removeWidget(head)
-            self._stack.put_head(head)
-        else:
-            self._stack.put_head(None)
-            self._right.insertWidget(0, head)
-            head.show()
+        (self._stack.column if narrow else self._right).insertWidget(0, head)
         if focused is not None and head.isAncestorOf(focused):
             focused.setFocus()
         self.order_tabs()
