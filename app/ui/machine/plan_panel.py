@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QPushButton,
     QSizePolicy,
-    QStyle,
-    QStyleOptionButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.chat.modes import Choice, mode_title
+from app.chat.modes import mode_title
 from app.ui import figures
-from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes_from
 from app.ui.machine.words import plan_notes, source_words, speed_and_source, speed_figure
-from app.ui.painting import mirrored, paint_icon, paint_words, painted
+from app.ui.painting import mirrored
 from app.ui.parts import STRETCH, PlainLabel, filled, turn
+from app.ui.settings.fields import ChoiceField
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import ModePrediction, PlanReport
 
-_ICON_PX = 16
-_LIST_SIDE_PX = 12
-_WIDEST_PX = 210
 _SIDE_PX = 16
 _GAP_PX = 18  # between columns
 _PAD_PX = 10  # above and below a row's words
@@ -41,73 +35,6 @@ _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _PILED_PX = 360
 _HEAD_PX = 52  # at the sides of the head and between its parts
-
-
-class PickButton(QPushButton):
-    """Button as wide as its words, up to a limit.
-
-    Args:
-        name: Name of the choice, for those who cannot see it.
-    """
-
-    chosen = Signal(str)
-    pressed_to_open = Signal()
-
-    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._name = name
-        self.words: str = ""  # content that is shown
-        self.popup: ChoicePopup | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self.pressed_to_open)
-        theme.changed.connect(self.updateGeometry)
-
-    @property
-    def _icon_px(self) -> int:
-        return self._theme.type.px(_ICON_PX)
-
-    def set_words(self, words: str) -> None:
-        """Show what is chosen."""
-        if words != self.words:
-            self.words = words
-            self.setAccessibleName(f"{self._name}: {words}")
-            self.setToolTip(words)
-            self.updateGeometry()
-            self.update()
-
-    def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        words = min(metrics.horizontalAdvance(self.words) + 2, self._theme.type.px(_WIDEST_PX))
-        return QSize(words + 2 * _LIST_SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self._theme.type.px(90), self.sizeHint().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        option = QStyleOptionButton()
-        self.initStyleOption(option)
-        option.text = ""
-        self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
-        room = painted(
-            self, _LIST_SIDE_PX, 0, self.width() - 2 * _LIST_SIDE_PX - 8 - self._icon_px, self.height()
-        ).toRect()
-        role, elide = "text" if self.isEnabled() else "mute", Qt.TextElideMode.ElideMiddle
-        paint_words(painter, self._theme, room, self.words, TextStyle.UI_MEDIUM, role, elide=elide)
-        end = self.width() - _LIST_SIDE_PX - self._icon_px
-        paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
-
-    def open_choices(self, rows: list[Choice]) -> None:
-        """Show what there is to choose."""
-        self.popup = ChoicePopup(self._theme, self._name, rows, self)
-        self.popup.chosen.connect(self.chosen)
-        self.popup.closed.connect(self._forget_popup)
-        self.popup.open_beside(self, above=False)
-
-    @Slot()
-    def _forget_popup(self) -> None:
-        self.popup = None
 
 
 @dataclass(frozen=True)
@@ -346,10 +273,15 @@ def _first_token(row: ModePrediction) -> str:
 
 
 class PlanPanel(QFrame):
-    """A frame with head, table and notes."""
+    """A frame with head, table and notes.
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    Args:
+        model: Chooses the model.
+        context: Chooses its context.
+    """
+
+    def __init__(self, theme: Theme, model: ChoiceField, context: ChoiceField) -> None:
+        super().__init__()
         self._theme = theme
         self.setProperty("kind", "panel")
         title = PlainLabel(tr("Plan"), self, kind="section")
@@ -357,8 +289,7 @@ class PlanPanel(QFrame):
             tr("Ways to run the model, fastest first: as measured here, else as predicted"), self, kind="sub", wrap=True
         )
         words = filled(QVBoxLayout(), title, subtitle, spacing=2)
-        self.model = PickButton(theme, tr("Model to plan"), self)  # chooses the model
-        self.context = PickButton(theme, tr("Context to plan"), self)  # chooses its context
+        self.model, self.context = model, context
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(8)
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
@@ -381,10 +312,10 @@ class PlanPanel(QFrame):
         none = [] if plan.chosen else [plan.reason]
         self.notes.setText("\n".join([*none, *plan_notes(plan)]))
 
-    def set_lists(self, model: str, context: str) -> None:
+    def show_chosen(self, model: str, context: str) -> None:
         """Show what is planned for."""
-        self.model.set_words(model)
-        self.context.set_words(context)
+        self.model.show_value(model)
+        self.context.show_value(context)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

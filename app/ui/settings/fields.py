@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from app.chat.modes import Choice, draft_words, toggled
@@ -24,6 +24,7 @@ from engine.modes import MEMORY_TITLES
 
 _ICON_PX = 14
 _SIDE_PX = 10
+_WIDEST_PX = 210  # of the words of a choice
 _EXACT_PX = 122
 
 
@@ -77,9 +78,15 @@ class ChoiceButton(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
-        return QSize(120, self._theme.type.px(32))
+        px, metrics = self._theme.type.px, QFontMetrics(self._theme.font(TextStyle.UI))
+        words = min(metrics.horizontalAdvance(self.text()), px(_WIDEST_PX))
+        return QSize(words + 2 * _SIDE_PX + 6 + px(_ICON_PX), px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self._theme.type.px(90), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -139,8 +146,8 @@ class ChoiceField(Field):
     def show_value(self, value: Any) -> None:
         self._value = value
         self.button.setText(self._words(value))
+        self.button.setToolTip(self.button.text())
         self.button.setAccessibleName(f"{self._title}: {self.button.text()}")
-        self.button.update()
 
     @Slot()
     def open(self) -> None:

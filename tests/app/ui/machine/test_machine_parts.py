@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.machine.measure_panel import Bar, Bars, Legend, tick_step
@@ -20,6 +21,7 @@ from app.ui.machine.words import (
     speed_figure,
 )
 from app.ui.parts import PlainLabel
+from app.ui.settings.fields import ChoiceField
 from app.ui.theme.theme import Theme
 from engine.messages.machine import Power
 from tests.support.machine_scene import GPU, as_measured, machine, plan
@@ -50,13 +52,15 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
 
 
 def test_a_long_name_in_the_head_leaves_its_words_their_room(qtbot: QtBot, theme: Theme) -> None:
-    panel = PlanPanel(theme)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    panel = PlanPanel(theme, *(ChoiceField(theme, list, str, "", "", parent) for _ in range(2)))
     qtbot.addWidget(panel)
     panel.resize(580, 700)
     panel.show()
     head = next(label for label in panel.findChildren(PlainLabel) if label.text().startswith("Ways to run"))
     for model in ("qwen2.5-coder-1.5b-instruct-q4_k_m", "SmolLM2 135M"):
-        panel.set_lists(model, "Usual, 8,192 tokens")
+        panel.show_chosen(model, "Usual, 8,192 tokens")
         qtbot.wait(20)
         assert head.width() >= 190
         assert panel.context.x() - panel.model.geometry().right() <= 16
