@@ -142,7 +142,7 @@ def _server(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 def _forgetting(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     page = window.places.page(MODELS)
     assert isinstance(page, ModelsPage)
-    page.keeping._ask_forgetting("desk")
+    page.keeping.ask_forgetting("desk")
 
 
 def _move(window: MainWindow, workspace: ScriptedWorkspace) -> None:
