@@ -107,7 +107,10 @@ def test_pages(window: MainWindow, workspace: ScriptedWorkspace, check: Check) -
     window.places.go(MACHINE)
     check(window)
     workspace.tell(MachineReported(workspace.engine.last(ReportMachine).request_id, machine(gpu=True)))
-    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, plan()))
+    # What the engine says comes in the window's language; the scene's is English.
+    modes = tuple(replace(mode, summary="", passed_over="", refusal=mode.refusal and "x") for mode in plan().modes)
+    said = replace(plan(), modes=modes, reason="x")
+    workspace.tell(PlanMade(workspace.engine.last(MakePlan).request_id, said))
     check(window)
     window.commands["welcome"].trigger()
     check(window)
