@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
@@ -334,16 +335,9 @@ class HelpOpening(QObject):
     def _command(self, article: Article) -> Command:
         if article.name not in self._found:
             action = QAction(article.title, self)
-            action.setData(article.name)
-            action.triggered.connect(self._open_found)
+            action.triggered.connect(partial(self.open_article, article.name))
             self._found[article.name] = Command(f"help-{article.name}", CommandGroup.HELP, action)
         return self._found[article.name]
-
-    @Slot()
-    def _open_found(self) -> None:
-        action = self.sender()
-        assert isinstance(action, QAction)
-        self.open_article(action.data())
 
     def _page(self) -> HelpPage:
         library = help_library()

@@ -11,6 +11,7 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
+    QGridLayout,
     QLabel,
     QLayout,
     QLayoutItem,
@@ -74,6 +75,14 @@ def filled(
 def turn(box: QBoxLayout, down: bool) -> None:
     """Let the parts of a layout stand one below the other, or side by side."""
     box.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
+
+
+def in_columns(grid: QGridLayout, widgets: Iterable[QWidget], columns: int) -> None:
+    """Put widgets into columns of the same width, from the left to the right and then below."""
+    for number, widget in enumerate(widgets):
+        grid.addWidget(widget, number // columns, number % columns)
+    for column in range(grid.columnCount()):
+        grid.setColumnStretch(column, int(column < columns))
 
 
 def order_tabs(widgets: Iterable[QWidget]) -> None:

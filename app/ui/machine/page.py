@@ -36,7 +36,7 @@ from app.ui.machine.words import (
 )
 from app.ui.models.wording import joined
 from app.ui.painting import paint_box, smooth
-from app.ui.parts import STRETCH, IconLabel, PlainLabel, filled, turn
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, filled, in_columns, turn
 from app.ui.place_page import PlacePage
 from app.ui.settings.fields import ChoiceField
 from app.ui.theme.icons import themed_icon
@@ -119,10 +119,7 @@ class Cards(QWidget):
         if columns == self._columns:
             return
         self._columns = columns
-        for column in range(4):
-            self._grid.setColumnStretch(column, 1 if column < columns else 0)
-        for index, card in enumerate(self.cards):
-            self._grid.addWidget(card, index // columns, index % columns)
+        in_columns(self._grid, self.cards, columns)
         self.updateGeometry()
         self.update()
 

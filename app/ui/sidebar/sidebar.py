@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent
@@ -142,13 +143,13 @@ class PlacesNav(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.rows: dict[str, NavRow] = {}
         self.download = DownloadLine(theme, self)
-        self.download.clicked.connect(self._download_clicked)
+        self.download.clicked.connect(partial(self.requested.emit, MODELS))
         column = filled(QVBoxLayout(self), self.download, margins=(8, 9, 8, 8), spacing=0)
         rows = [(place.name, place.icon, tr(place.title)) for place in PLACES]
         for name, icon, title in (*rows, (SETTINGS, "settings", tr("Settings"))):
             row = self.rows[name] = NavRow(theme, icon, title, self)
             row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
-            row.clicked.connect(self._clicked)
+            row.clicked.connect(partial(self._clicked, name))
             column.addWidget(row)
         self.rows[SETTINGS].set_hint(key_words("Ctrl+,"))
 
@@ -157,12 +158,7 @@ class PlacesNav(QWidget):
         for name, row in self.rows.items():
             row.set_chosen(name == place)
 
-    def _download_clicked(self) -> None:
-        self.requested.emit(MODELS)
-
-    def _clicked(self) -> None:
-        sender = self.sender()
-        name = next(name for name, row in self.rows.items() if row is sender)
+    def _clicked(self, name: str) -> None:
         self.rows[name].set_chosen(not self.rows[name].isChecked())  # the place's change decides
         self.requested.emit(name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from enum import Enum
+from functools import partial
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QPaintEvent
@@ -202,7 +203,7 @@ class MessageActions(QWidget):
             button.setText(f" {tr(words)}")
             button.setProperty("kind", "quiet")
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.clicked.connect(self._clicked)
+        button.clicked.connect(partial(self._clicked, action))
         self._size(button)
         self._buttons[action] = button
         before = self._order[: self._order.index(action)]
@@ -225,9 +226,7 @@ class MessageActions(QWidget):
         else:
             button.setFixedHeight(side)
 
-    @Slot()
-    def _clicked(self) -> None:
-        action = next(action for action, button in self._buttons.items() if button is self.sender())
+    def _clicked(self, action: Action) -> None:
         if action in _ARROWS:
             step = 1 if action is Action.NEXT else -1
             self.alternative_chosen.emit(self.alternatives[self._at + step])
