@@ -299,8 +299,7 @@ class ComparisonDialog(RingedDialog):
         workspace.comparison.changed.connect(self._show)
         self.finished.connect(self._forget)
         self._show()
-        room = parent.window().size() - QSize(40, 40)
-        self.resize(_SIZE.boundedTo(room).expandedTo(QSize(340, 320)))
+        self.resize(_SIZE.boundedTo(self.room(40)).expandedTo(QSize(340, 320)))
         self.prompt.setFocus()
 
     @property

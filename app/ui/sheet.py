@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
@@ -65,14 +65,10 @@ class Sheet(RingedDialog):
         self.column.addWidget(label)
         return label
 
-    def _room(self) -> QSize:
-        parent = self.parentWidget()
-        return QSize(10_000, 10_000) if parent is None else parent.window().size()
-
     @property
     def words_px(self) -> int:
         """Width of the column, in px."""
-        return min(self._theme.type.px(_WIDTH_PX), self._room().width() - 32) - 2 * _EDGE_PX
+        return min(self._theme.type.px(_WIDTH_PX), self.room(32).width()) - 2 * _EDGE_PX
 
     def fit(self) -> None:
         """Make the dialog as high as its words, within the window around it."""
@@ -81,7 +77,7 @@ class Sheet(RingedDialog):
             label.ensurePolished()
         self._whole.activate()
         height = self._whole.totalHeightForWidth(width) + self._theme.type.px(32) + 32
-        self.resize(width, min(height, max(260, self._room().height() - 40)))
+        self.resize(width, min(height, max(260, self.room(40).height())))
 
 
 class NameDialog(Sheet):

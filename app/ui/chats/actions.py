@@ -85,7 +85,7 @@ class TrashDialog(RingedDialog):
         self._asked: list[Deleted] = []
         self._theme = theme
         self._show()
-        self.resize(_SIZE.boundedTo(parent.window().size() - QSize(40, 40)))
+        self.resize(_SIZE.boundedTo(self.room(40)))
 
     @Slot()
     def _show(self) -> None:
