@@ -159,7 +159,7 @@ def test_a_long_folder_is_whole_in_a_narrow_dialog(
     row = opened.stack.page(5).action_rows["data_folder"]
     qtbot.waitUntil(row.note.isVisible)
     line = row.note.fontMetrics().lineSpacing()
-    assert row.note.height() >= 2 * line
+    qtbot.waitUntil(lambda: row.note.height() >= 2 * line)
     widest = row.note.fontMetrics().horizontalAdvance("/home/somebody/")
     assert row.note.minimumSizeHint().width() <= widest
 
