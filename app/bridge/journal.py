@@ -71,9 +71,7 @@ class Journal(QObject):
         self._refused: deque[Work] = deque()
         self._last_problem = ""
         self._erased = True  # by the last run, which a kill may have ended
-        self._retry = QTimer(self)
-        self._retry.setSingleShot(True)
-        self._retry.setInterval(_RETRY_MS)
+        self._retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
         self._retry.timeout.connect(self._save_unsaved)
         # In a thread of its own: a slow disk takes hundreds of milliseconds, in which a reply goes on.
         self._syncer = Worker("disk", self)

@@ -15,6 +15,7 @@ import socket as sockets
 import struct
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -109,13 +110,7 @@ class SingleInstance(QObject):
                 older[0].abort()
             QTimer.singleShot(_AGE_MS, socket, socket.abort)
             socket.setReadBufferSize(_MOST_BYTES)
-            socket.readyRead.connect(self._read)
-            self._take(socket)
-
-    @Slot()
-    def _read(self) -> None:
-        socket = self.sender()
-        if isinstance(socket, QLocalSocket):
+            socket.readyRead.connect(partial(self._take, socket))
             self._take(socket)
 
     def _take(self, socket: QLocalSocket) -> None:

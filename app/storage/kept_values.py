@@ -1,60 +1,22 @@
-"""Values kept from one start to the next, in small files that can be made again: recommendations."""
+"""Recommendations, kept from one start to the next in a small file that can be made again."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
 
 from app.chat.model_entries import ListedModel, Recommendation, Strength, fits, recommend
 from engine.files import read_cached, write_cached
 from engine.json_text import from_plain
 from engine.messages import Prediction
 
-T = TypeVar("T")
 Submit = Callable[[Callable[[], None]], None]
 
 RECOMMENDED_FILE = "recommended-models.json"
 _WORTH = {"guess": 0, "busy": 1, "rest": 2}
-
-
-class KeptValue(Generic[T]):
-    """Read at the first look, written in a thread of its own.
-
-    Args:
-        folder: Folder of the file; None keeps nothing beyond this object.
-        name: Name of the file.
-        empty: The value where none is kept: a dataclass of plain data.
-        submit: Runs the writing.
-    """
-
-    def __init__(self, folder: Path | None, name: str, empty: T, submit: Submit) -> None:
-        self._path = None if folder is None else folder / name
-        self._empty = empty
-        self._submit = submit
-        self._value: T | None = None
-
-    @property
-    def value(self) -> T:
-        """The value."""
-        if self._value is None:
-            self._value = self._empty if self._path is None else self._read(self._path)
-        return self._value
-
-    def keep(self, value: T) -> None:
-        """Put another value in its place."""
-        self._value, path = value, self._path
-        plain: Any = asdict(value)  # type: ignore[call-overload]
-        if path is not None:
-            self._submit(lambda: write_cached(path, plain))
-
-    def _read(self, path: Path) -> T:
-        try:
-            return from_plain(type(self._empty), read_cached(path))
-        except ValueError:
-            return self._empty
 
 
 @dataclass(frozen=True)
@@ -75,7 +37,16 @@ class KeptChoice:
     """
 
     def __init__(self, folder: Path | None, submit: Submit = lambda work: work()) -> None:
-        self._kept = KeptValue(folder, RECOMMENDED_FILE, _Kept(), submit)
+        self._path = None if folder is None else folder / RECOMMENDED_FILE
+        self._submit = submit
+
+    @cached_property
+    def _kept(self) -> _Kept:
+        """What was chosen last, read at the first look."""
+        try:
+            return _Kept() if self._path is None else from_plain(_Kept, read_cached(self._path))
+        except ValueError:
+            return _Kept()
 
     def choose(
         self, models: Sequence[ListedModel], known: Mapping[str, Prediction], whole: bool
@@ -89,20 +60,22 @@ class KeptChoice:
             return ()
         kept = self._recalled(models, known, _choice_key(models, here[0]))
         worth = min(_WORTH[prediction.basis] for prediction in here)
-        if not whole or (kept and self._kept.value.worth >= worth):
+        if not whole or (kept and self._kept.worth >= worth):
             return kept
         found = recommend(models, known)
         strengths = {one.model.reference: one.strength.name for one in found}
         now = _Kept(_choice_key(models, here[0]), worth, strengths)
-        if found and now != self._kept.value:
-            self._kept.keep(now)
+        if found and now != self._kept:
+            self._kept, path = now, self._path
+            if path is not None:
+                self._submit(lambda: write_cached(path, asdict(now)))
         return found
 
     def _recalled(
         self, models: Sequence[ListedModel], known: Mapping[str, Prediction], key: str
     ) -> tuple[Recommendation, ...]:
         """Earlier choice for the same, unless one of these would not run any more."""
-        kept, by_name = self._kept.value, {model.reference: model for model in models}
+        kept, by_name = self._kept, {model.reference: model for model in models}
         if kept.key != key:
             return ()
         found = []

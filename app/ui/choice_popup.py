@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -28,7 +27,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QListView,
+    QListWidget,
+    QListWidgetItem,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -51,36 +51,6 @@ _GAP_PX = 12  # at least, between a title and its figure
 _HIGHEST_PX = 480
 _ELIDE = Qt.TextElideMode.ElideMiddle
 _Index = QModelIndex | QPersistentModelIndex
-
-
-class _Choices(QAbstractListModel):
-    def __init__(self, choices: list[Choice], parent: QObject) -> None:
-        super().__init__(parent)
-        self.choices = choices
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self.choices)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        choice = self.choices[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return choice.title
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return tr("{choice}, in use", choice=choice.title) if choice.checked else choice.title
-        if role == Qt.ItemDataRole.AccessibleDescriptionRole and choice.problem:
-            return tr("Not possible: {reason}", reason=choice.problem)
-        if role in (Qt.ItemDataRole.AccessibleDescriptionRole, Qt.ItemDataRole.ToolTipRole):
-            return ". ".join(filter(None, (figure_words(choice), choice.second_line)))
-        return choice if role == Qt.ItemDataRole.UserRole else None
-
-    def flags(self, index: _Index) -> Qt.ItemFlag:
-        # Rows that cannot be chosen can still be gone to, so that the reason can be read by every means.
-        return Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
-
-    def replace(self, choices: list[Choice]) -> None:
-        self.beginResetModel()
-        self.choices = choices
-        self.endResetModel()
 
 
 class _ChoiceDelegate(QStyledItemDelegate):
@@ -155,7 +125,18 @@ def _wrapped(metrics: QFontMetrics, text: str, width: int) -> int:
     return box.height() if box.width() <= width else 0
 
 
-class _ChoiceView(QListView):
+class _ChoiceView(QListWidget):
+    def add(self, choice: Choice) -> None:
+        """Add a row; one that cannot be chosen can still be gone to, so that the reason can be read by every means."""
+        item = QListWidgetItem(choice.title, self)
+        item.setData(Qt.ItemDataRole.UserRole, choice)
+        words = ". ".join(filter(None, (figure_words(choice), choice.second_line)))
+        item.setToolTip(words)
+        said = tr("{choice}, in use", choice=choice.title) if choice.checked else choice.title
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
+        reason = tr("Not possible: {reason}", reason=choice.problem) if choice.problem else words
+        item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, reason)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.clicked.emit(self.currentIndex())
@@ -178,11 +159,10 @@ class ChoicePopup(QFrame):
         self._theme = theme
         self._button: QWidget | None = None
         self._above = False
-        self._choices = _Choices(choices, self)
+        self.choices: list[Choice] = []
         self._view = _ChoiceView(self)
         self._view.setProperty("kind", "choices")
         self._view.setFrameShape(QFrame.Shape.NoFrame)
-        self._view.setModel(self._choices)
         self._view.setItemDelegate(_ChoiceDelegate(theme, self))
         self._view.setAccessibleName(name)
         self._view.setMouseTracking(True)
@@ -191,7 +171,7 @@ class ChoicePopup(QFrame):
         self._view.setUniformItemSizes(False)
         self._view.clicked.connect(self._choose)
         filled(QVBoxLayout(self), self._view, margins=(5, 5, 5, 6))
-        self._view.setCurrentIndex(self._choices.index(_row_in_use(choices)))
+        self._fill(choices, _row_in_use(choices))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Tell the button."""
@@ -206,18 +186,12 @@ class ChoicePopup(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_box(painter, self._theme, self.rect(), 8, "raised", "btn")
 
-    @property
-    def choices(self) -> list[Choice]:
-        """The rows."""
-        return self._choices.choices
-
     def show_choices(self, name: str, choices: list[Choice]) -> None:
         """Show other rows in this popup: the next list, or the same one with more known of it."""
         same = name == self._view.accessibleName()
-        row = self._view.currentIndex().row() if same else _row_in_use(choices)
+        row = self._view.currentRow() if same else _row_in_use(choices)
         self._view.setAccessibleName(name)
-        self._choices.replace(choices)
-        self._view.setCurrentIndex(self._choices.index(min(row, len(choices) - 1)))
+        self._fill(choices, min(row, len(choices) - 1))
         if self._button is not None:
             self._place(self._button)
 
@@ -238,8 +212,7 @@ class ChoicePopup(QFrame):
         self._view.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _place(self, button: QWidget) -> None:
-        rows = range(self._choices.rowCount())
-        sizes = [self._view.sizeHintForIndex(self._choices.index(row)) for row in rows]
+        sizes = [self._view.sizeHintForIndex(self._view.model().index(row, 0)) for row in range(self._view.count())]
         width = max(260, *(size.width() for size in sizes)) + 10
         height = min(sum(size.height() for size in sizes), _HIGHEST_PX) + 12
         self.resize(width, height)
@@ -259,7 +232,14 @@ class ChoicePopup(QFrame):
     @Slot(QModelIndex)
     def _choose(self, index: QModelIndex) -> None:
         if index.isValid():
-            self.choose(self._choices.choices[index.row()].key)
+            self.choose(self.choices[index.row()].key)
+
+    def _fill(self, choices: list[Choice], row: int) -> None:
+        self.choices = choices
+        self._view.clear()
+        for choice in choices:
+            self._view.add(choice)
+        self._view.setCurrentRow(row)
 
 
 def _row_in_use(choices: list[Choice]) -> int:

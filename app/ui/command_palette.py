@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QEvent,
     QModelIndex,
     QObject,
@@ -32,7 +31,8 @@ from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QLineEdit,
-    QListView,
+    QListWidget,
+    QListWidgetItem,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -192,32 +192,6 @@ def _worth(title: str, before: int, at: int) -> int:
     return -_GAP * min(at - before - 1, _LONGEST_GAP)
 
 
-class _Rows(QAbstractListModel):
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.rows: list[CommandRow] = []
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self.rows)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        row = self.rows[index.row()]
-        action = row.command.action
-        if role == COMMAND_ROLE:
-            return row
-        if role == Qt.ItemDataRole.DisplayRole:
-            return action.text()
-        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
-            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            return keys if action.isEnabled() else tr("Not possible now")
-        return None
-
-    def show(self, rows: list[CommandRow]) -> None:
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-
 class CommandPalette(QWidget):
     """Lies over the whole window while it is open; a click beside it, Escape and a choice close it."""
 
@@ -240,14 +214,12 @@ class CommandPalette(QWidget):
         )
         self.field.textEdited.connect(self._search)
         self.field.installEventFilter(self)
-        self._rows = _Rows(self)
-        self.list = QListView(self._box)
+        self.list = QListWidget(self._box)
         self.list.setProperty("kind", "choices")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setMouseTracking(True)
-        self.list.setModel(self._rows)
         self.list.setItemDelegate(CommandRowDelegate(theme, self))
         self.list.setAccessibleName(tr("Commands"))
         self.list.clicked.connect(self._clicked)
@@ -260,7 +232,7 @@ class CommandPalette(QWidget):
     @property
     def titles(self) -> list[str]:
         """The titles that are listed, the best first."""
-        return [row.command.action.text() for row in self._rows.rows]
+        return [self.list.item(row).text() for row in range(self.list.count())]
 
     @Slot()
     def open(self) -> None:
@@ -295,8 +267,8 @@ class CommandPalette(QWidget):
             Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: _MOST_ROWS, Qt.Key.Key_PageUp: -_MOST_ROWS,
         }  # fmt: skip
         if event.key() in steps and not event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            row = self.list.currentIndex().row() + steps[Qt.Key(event.key())]
-            self.list.setCurrentIndex(self._rows.index(min(max(row, 0), self._rows.rowCount() - 1)))
+            row = self.list.currentRow() + steps[Qt.Key(event.key())]
+            self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._clicked(self.list.currentIndex())
         elif event.key() == Qt.Key.Key_Escape:
@@ -315,7 +287,7 @@ class CommandPalette(QWidget):
     def _clicked(self, index: QModelIndex) -> None:
         if not index.isValid():
             return
-        action = self._rows.rows[index.row()].command.action
+        action = index.data(COMMAND_ROLE).command.action
         if action.isEnabled():
             self._close()
             action.trigger()
@@ -330,19 +302,25 @@ class CommandPalette(QWidget):
                 scored.append((impossible, -match[0], order, CommandRow(command, tuple(match[1]))))
         scored.sort(key=lambda entry: entry[:3])
         rows = [row for *_, row in scored] + [CommandRow(article) for article in self._articles(typed)]
-        self._rows.show(rows)
+        self.list.clear()
+        for row in rows:
+            item, action = QListWidgetItem(row.command.action.text(), self.list), row.command.action
+            item.setData(COMMAND_ROLE, row)
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            described = keys if action.isEnabled() else tr("Not possible now")
+            item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, described)
         self._nothing.setVisible(not rows)
         self.list.setVisible(bool(rows))
-        self.list.setCurrentIndex(self._rows.index(0))
+        self.list.setCurrentRow(0)
         self._place()
 
     def _place(self) -> None:
         window = self.window()
         self.setGeometry(window.rect())
-        row = self.list.sizeHintForRow(0) if self._rows.rowCount() else 0
+        row = self.list.sizeHintForRow(0) if self.list.count() else 0
         top = min(_TOP_PX, window.height() // 8)
         most = max(2, min(_MOST_ROWS, (window.height() - 2 * top - 80) // max(row, 1)))
-        self.list.setFixedHeight(row * min(self._rows.rowCount(), most))
+        self.list.setFixedHeight(row * min(self.list.count(), most))
         width = min(self._theme.type.px(_WIDTH_PX), window.width() - 2 * _MARGIN_PX)
         self._box.setFixedWidth(width)
         self._box.ensurePolished()

@@ -9,7 +9,6 @@ from enum import Enum
 from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QGridLayout,
     QHBoxLayout,
     QMenu,
@@ -224,9 +223,7 @@ class ShortcutTable(RingedDialog):
         super().__init__(theme, tr("Keyboard shortcuts"), parent)
         self._theme = theme
         # Two keys for the same stand one below the other where the words beside them would have no room.
-        narrow = self.sizeHint().width() < theme.type.px(_WIDTH_PX)
-        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._caps_direction = down if narrow else right
+        self._narrow = self.sizeHint().width() < theme.type.px(_WIDTH_PX)
         rows = QWidget()
         rows.setProperty("kind", "column")
         grid = QGridLayout(rows)
@@ -260,7 +257,7 @@ class ShortcutTable(RingedDialog):
 
     def _key_caps(self, keys: tuple[str, ...]) -> QWidget:
         caps = QWidget()
-        row = filled(QBoxLayout(self._caps_direction, caps), margins=0, spacing=6)
+        row = filled(QVBoxLayout(caps) if self._narrow else QHBoxLayout(caps), margins=0, spacing=6)
         for key in keys:
             cap = PlainLabel(key, kind="key")
             row.addWidget(cap, 0, Qt.AlignmentFlag.AlignRight)

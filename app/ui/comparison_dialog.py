@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QDoubleSpinBox, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.comparison import Agreement, Contender, Trial, ran_title, titles
@@ -20,9 +20,8 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ChoiceList
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, filled, push_button, scrolled, turn
 from app.ui.theme.focus_ring import RingedDialog
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import Ground
 from app.ui.transcript.reply_blocks import ReplyBlocks
@@ -300,8 +299,7 @@ class ComparisonDialog(RingedDialog):
         workspace.comparison.changed.connect(self._show)
         self.finished.connect(self._forget)
         self._show()
-        room = parent.window().size() - QSize(40, 40)
-        self.resize(_SIZE.boundedTo(room).expandedTo(QSize(340, 320)))
+        self.resize(_SIZE.boundedTo(self.room(40)).expandedTo(QSize(340, 320)))
         self.prompt.setFocus()
 
     @property
@@ -312,15 +310,13 @@ class ComparisonDialog(RingedDialog):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
-        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._pair.setDirection(down if narrow else right)
+        turn(self._pair, narrow)
         self._limit_label.setVisible(not narrow)
         self.close_button.setVisible(not narrow)  # Escape and the window's frame do the same
 
     def _make_verdict(self) -> None:
         self._verdict = QFrame(self)
-        self._icon = PlainLabel(self._verdict)
-        self._icon.setFixedSize(_ICON_PX, _ICON_PX)
+        self._icon = IconLabel(self._theme, *_AGREES, _ICON_PX, self._verdict)
         self._sentence = PlainLabel(self._verdict, kind="strong", wrap=True)
         filled(QHBoxLayout(self._verdict), self._icon, (self._sentence, 1), margins=0, spacing=8)
 
@@ -411,8 +407,7 @@ class ComparisonDialog(RingedDialog):
             self._verdict.hide()
 
     def _say(self, sentence: str, icon: str, role: str) -> None:
-        color = str(getattr(self._theme.palette, role))
-        self._icon.setPixmap(tinted_pixmap(icon, color, _ICON_PX, self.devicePixelRatioF()))
+        self._icon.show_icon(icon, role)
         self._sentence.setText(sentence)
         self._verdict.setAccessibleName(sentence)
         self._verdict.show()

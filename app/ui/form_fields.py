@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
-    QPainter,
     QPaintEvent,
     QTextBlock,
     QTextBlockFormat,
@@ -22,8 +20,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QLineEdit,
     QPlainTextEdit,
     QRadioButton,
     QSizePolicy,
@@ -31,16 +27,12 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionComboBox,
     QStylePainter,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.ui.painting import paint_icon, painted, smooth
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
-from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
-from app.words import tr
 
 BOX_PX = 18
 _ICON_PX = 14
@@ -53,21 +45,6 @@ _JOINER, _SKINS = "\u200d", range(0x1F3FB, 0x1F400)
 # makes is ever a soft one.
 _SOFT = QTextCharFormat()
 _SOFT.setObjectType(QTextFormat.ObjectTypes.UserObject.value + 2)
-_WIDTH_PX = 360
-_LONGEST = 60
-
-
-def paint_tick(painter: QPainter, theme: Theme, box: QRectF, button: QCheckBox) -> None:
-    """Paint the box of a button and, where it is checked, its tick."""
-    palette, enabled = theme.palette, button.isEnabled()
-    on = button.isChecked() and enabled
-    painter.setPen(QColor(palette.acc if on else palette.ctl if enabled else palette.line))
-    painter.setBrush(QColor(palette.acc if on else palette.bg if enabled else palette.surf))
-    painter.drawRoundedRect(box, 4, 4)
-    if button.isChecked():
-        color = palette.onacc if on else palette.mute
-        tick = tinted_pixmap("check", color, _ICON_PX, button.devicePixelRatioF())
-        painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
 
 
 class TickBox(QCheckBox):
@@ -95,15 +72,28 @@ class TickBox(QCheckBox):
     def hitButton(self, place: QPoint) -> bool:
         return self.rect().contains(place)
 
+    def outline(self) -> QRect:
+        """Return where the ring of the focus goes: around the box where it has no words."""
+        return self.rect() if self.text() else self._box().toAlignedRect()
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = smooth(self)
-        box = painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
-        paint_tick(painter, self._theme, box, self)
-        painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
+        painter, palette, box = smooth(self), self._theme.palette, self._box()
+        enabled, on = self.isEnabled(), self.isChecked() and self.isEnabled()
+        painter.setPen(QColor(palette.acc if on else palette.ctl if enabled else palette.line))
+        painter.setBrush(QColor(palette.acc if on else palette.bg if enabled else palette.surf))
+        painter.drawRoundedRect(box, 4, 4)
+        if self.isChecked():
+            color = palette.onacc if on else palette.mute
+            tick = tinted_pixmap("check", color, _ICON_PX, self.devicePixelRatioF())
+            painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
+        painter.setPen(self._theme.color("text" if enabled else "mute"))
         inset = BOX_PX + _GAP_PX
         room = painted(self, inset, 0, self.width() - inset, self.height()).toRect()
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(room, flags.value | Qt.TextFlag.TextWordWrap.value, self.text())
+
+    def _box(self) -> QRectF:
+        return painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
 
 
 class RadioBox(QRadioButton):
@@ -308,48 +298,3 @@ def _is_one_character(before: str, after: str) -> bool:
     """Return True if two code points are parts of what a user takes for one character."""
     joined = _JOINER in (before, after) or ord(after) in _SKINS
     return joined or unicodedata.category(after).startswith("M")
-
-
-class NameDialog(RingedDialog):
-    """A field and two buttons. Accepting calls back with a name that is not blank.
-
-    Args:
-        title: The dialog's title, and the field's label.
-        button: Text of the button that accepts.
-        name: Text in the field at first.
-        then: Called with the name.
-    """
-
-    def __init__(
-        self,
-        theme: Theme,
-        title: str,
-        button: str,
-        name: str,
-        then: Callable[[str], object],
-        parent: QWidget,
-    ) -> None:
-        super().__init__(theme, title, parent)
-        self._then = then
-        label = PlainLabel(title, self, kind="label")
-        self.field = QLineEdit(name, self)
-        self.field.setAccessibleName(title)
-        self.field.setMaxLength(_LONGEST)
-        self.field.selectAll()
-        self.field.textChanged.connect(self._changed)
-        label.setBuddy(self.field)
-        self.accept_button = push_button(button, self, self.accept, kind="primary", default=True)
-        cancel = push_button(tr("Cancel"), self, self.reject)
-        buttons = filled(QHBoxLayout(), STRETCH, cancel, self.accept_button, spacing=8)
-        filled(QVBoxLayout(self), label, self.field, 8, buttons, margins=(20, 18, 20, 16), spacing=8)
-        self.setFixedWidth(min(theme.type.px(_WIDTH_PX), max(280, parent.window().width() - 40)))
-        self._changed()
-        self.accepted.connect(self._tell)
-
-    @Slot()
-    def _changed(self) -> None:
-        self.accept_button.setEnabled(bool(self.field.text().strip()))
-
-    @Slot()
-    def _tell(self) -> None:
-        self._then(self.field.text().strip())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import ADVISED, sampling_in_force
@@ -16,7 +17,7 @@ from app.settings.pages import PAGES, Action
 from app.settings.settings import Settings
 from app.ui.commands import Command, CommandGroup, Commands
 from app.ui.painting import place
-from app.ui.parts import PlainLabel, push_button
+from app.ui.parts import PlainLabel, push_button, search_field
 from app.ui.place_page import PlacePage
 from app.ui.places import HELP, PlaceStack
 from app.ui.theme.icons import themed_icon
@@ -153,13 +154,7 @@ class HelpPage(PlacePage):
         self._library = library
         self._text = text
         self._article: Article | None = None
-        self.search = QLineEdit(self)  # field for words to find
-        self.search.setPlaceholderText(tr("Search the help"))
-        self.search.setAccessibleName(tr("Search the help"))
-        self.search.setClearButtonEnabled(True)
-        self.search.addAction(
-            QAction(themed_icon(theme, "search"), "", self.search), QLineEdit.ActionPosition.LeadingPosition
-        )
+        self.search = search_field(theme, tr("Search the help"), self)  # field for words to find
         self.search.textEdited.connect(self._searched)
         self.search.returnPressed.connect(self._open_best)
         # The way from an article to the contents
@@ -340,16 +335,9 @@ class HelpOpening(QObject):
     def _command(self, article: Article) -> Command:
         if article.name not in self._found:
             action = QAction(article.title, self)
-            action.setData(article.name)
-            action.triggered.connect(self._open_found)
+            action.triggered.connect(partial(self.open_article, article.name))
             self._found[article.name] = Command(f"help-{article.name}", CommandGroup.HELP, action)
         return self._found[article.name]
-
-    @Slot()
-    def _open_found(self) -> None:
-        action = self.sender()
-        assert isinstance(action, QAction)
-        self.open_article(action.data())
 
     def _page(self) -> HelpPage:
         library = help_library()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
@@ -16,9 +15,8 @@ from app.ui.chat_page.find import FindInChat
 from app.ui.chat_page.message_commands import MessageCommands
 from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.dialog import ChatSettings
-from app.ui.chats.actions import ChatShelf, Erasing
+from app.ui.chats.actions import ChatShelf
 from app.ui.chats.files import ChatFiles
-from app.ui.chats.folders import ChatFolders
 from app.ui.command_palette import CommandPalette
 from app.ui.commands import AppMenu, CommandGroup, Commands, ShortcutTable
 from app.ui.comparison_dialog import Comparisons
@@ -29,7 +27,7 @@ from app.ui.inspector.dock import InspectorDock
 from app.ui.models.model_news import ModelNews
 from app.ui.notices import DoneNotice, Toast
 from app.ui.opener import Opener
-from app.ui.parts import PlainQuestion
+from app.ui.parts import PlainQuestion, order_tabs
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MODELS, PLACES, PlaceStack
 from app.ui.screen_reader import ReplyAnnouncements, install_roles
@@ -70,10 +68,8 @@ class MainWindow(QMainWindow):
         self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
         self.files = ChatFiles(workspace, self, self.toast)
         self.shelf = ChatShelf(theme, workspace, self.sidebar, self.page, self.toast, self.files)
-        self.folders = ChatFolders(theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf)
         self.chat_settings = ChatSettings(theme, workspace, self.sidebar, self.page)
         self.comparisons = Comparisons(theme, workspace, self.page)
-        self.erasing = Erasing(theme, workspace, self.sidebar, self.page, self.toast)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.news = ModelNews(workspace.model_store, self.sidebar.nav, self.toast, self.places)
         self.opener = Opener(workspace, self)
@@ -108,9 +104,7 @@ class MainWindow(QMainWindow):
     def _add_commands(self) -> None:
         commands, chats = self.commands, CommandGroup.CHAT
         self.shelf.add_commands(commands)
-        self.folders.add_commands(commands)
         self.chat_settings.add_commands(commands)
-        self.erasing.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
         self.messages.add_commands(commands)
@@ -148,7 +142,7 @@ class MainWindow(QMainWindow):
         self.shelf.sidebar_wanted.connect(self.shell.show_sidebar)
         self.files.said.connect(self._say)
         self.trouble.setting_wanted.connect(self.settings.open_row)
-        self.settings.erase_wanted.connect(self.erasing.ask)
+        self.settings.erase_wanted.connect(self.shelf.ask_to_erase_everything)
         self.settings.applied.connect(self.view.take_settings)
         self.settings.applied.connect(page.show_draft)
         page.said.connect(self._say_of_page)
@@ -203,8 +197,7 @@ class MainWindow(QMainWindow):
             composer.draft_button,
             composer.send_button,
         ]
-        for before, after in pairwise(order):
-            self.setTabOrder(before, after)
+        order_tabs(order)
 
     # --- places -----------------------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSystemTrayIcon
 
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
-from app.ui.parts import Flow, PlainLabel, filled, icon_button, push_button
+from app.ui.parts import Flow, IconLabel, PlainLabel, filled, icon_button, push_button
 from app.ui.screen_reader import announce
-from app.ui.theme.icons import app_icon, tinted_pixmap
+from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -56,7 +56,7 @@ class Toast(QFrame):
         self._below = Flow(4)  # has the buttons of a toast with a title
         # A single line stands in the middle.
         self._words = filled(QVBoxLayout(), self._title, (self._label, 1), self._below, spacing=4)
-        self._sign = PlainLabel(self)
+        self._sign = IconLabel(theme, "triangle-alert", "mapt", _SIGN_PX, self)
         self._sign.hide()
         top = Qt.AlignmentFlag.AlignTop
         self._row = filled(
@@ -67,7 +67,6 @@ class Toast(QFrame):
         )
         self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
         self._timer.timeout.connect(self.dismiss)
-        theme.changed.connect(self._show_sign)
         window.installEventFilter(self)
         self.hide()
 
@@ -103,7 +102,7 @@ class Toast(QFrame):
         self._on_act, self._on_details, self._holds = on_action, on_details, holds
         self._title.setText(title)
         self._title.setVisible(bool(title))
-        self._show_sign()
+        self._sign.setVisible(bool(title))
         self._label.setProperty("kind", "sub" if title else "")
         self._label.style().polish(self._label)
         if title:
@@ -133,13 +132,6 @@ class Toast(QFrame):
 
     def _shows_trouble(self) -> bool:
         return self.isVisible() and self._lasting and bool(self._title.text())
-
-    @Slot()
-    def _show_sign(self) -> None:
-        """Show the sign of a trouble before the words."""
-        color = self._theme.palette.mapt
-        self._sign.setPixmap(tinted_pixmap("triangle-alert", color, _SIGN_PX, self.devicePixelRatioF()))
-        self._sign.setVisible(bool(self._title.text()))
 
     @Slot()
     def check(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Literal, TypeVar
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt, QUrl, SignalInstance
@@ -10,9 +11,11 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent, QTextDocument
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
+    QGridLayout,
     QLabel,
     QLayout,
     QLayoutItem,
+    QLineEdit,
     QMessageBox,
     QPushButton,
     QScrollArea,
@@ -21,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.painting import paint_icon
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 
@@ -66,6 +70,25 @@ def filled(
             else:
                 box.addWidget(thing, stretch, *alignment)
     return box
+
+
+def turn(box: QBoxLayout, down: bool) -> None:
+    """Let the parts of a layout stand one below the other, or side by side."""
+    box.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
+
+
+def in_columns(grid: QGridLayout, widgets: Iterable[QWidget], columns: int) -> None:
+    """Put widgets into columns of the same width, from the left to the right and then below."""
+    for number, widget in enumerate(widgets):
+        grid.addWidget(widget, number // columns, number % columns)
+    for column in range(grid.columnCount()):
+        grid.setColumnStretch(column, int(column < columns))
+
+
+def order_tabs(widgets: Iterable[QWidget]) -> None:
+    """Let the Tab key go from each widget to the next."""
+    for before, after in pairwise(widgets):
+        QWidget.setTabOrder(before, after)
 
 
 def scrolled(content: QWidget, parent: QWidget, name: str = "") -> QScrollArea:
@@ -178,6 +201,24 @@ class PlainLabel(QLabel):
             self.setText(text)
 
 
+class IconLabel(PlainLabel):
+    """An icon of assets/icons in the colour of a role of `Palette`; it follows the theme."""
+
+    def __init__(self, theme: Theme, name: str, role: str, side_px: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFixedSize(side_px, side_px)
+        self.show_icon(name, role)
+
+    def show_icon(self, name: str, role: str) -> None:
+        """Show another icon."""
+        self._name, self._role = name, role
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_icon(QPainter(self), self._theme, self, self._name, 0, self.width(), self._role)
+
+
 class PlainQuestion(QMessageBox):
     """A box whose text is shown as it is: what it asks about has a name that somebody else chose."""
 
@@ -272,3 +313,13 @@ def icon_button(
     if pressed is not None:
         button.clicked.connect(pressed)
     return button
+
+
+def search_field(theme: Theme, words: str, parent: QWidget | None, clears: bool = True) -> QLineEdit:
+    """Return a field with the sign of a search; ``clears`` gives it a button that empties it."""
+    field = QLineEdit(parent)
+    field.setPlaceholderText(words)
+    field.setAccessibleName(words)
+    field.setClearButtonEnabled(clears)
+    field.addAction(themed_icon(theme, "search"), QLineEdit.ActionPosition.LeadingPosition)
+    return field

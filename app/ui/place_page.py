@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, scrolled
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, scrolled, turn
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -94,8 +94,7 @@ class SectionHead(QWidget):
     def _fit(self) -> None:
         wanted, title = (label.fontMetrics().horizontalAdvance(label.text()) + 4 for label in (self.words, self._title))
         below = title + _GAP_PX + wanted > self.width()
-        direction = QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
-        self._row.setDirection(direction)
+        turn(self._row, below)
         self._row.setSpacing(2 if below else _GAP_PX)
         self._title.setWordWrap(below)
         self.words.setWordWrap(below)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, SignalInstance, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
@@ -14,9 +12,9 @@ from app.ui import figures
 from app.ui.models.cards import CardGrid
 from app.ui.models.get_model import Getting
 from app.ui.models.page_content import ModelShelf
-from app.ui.parts import STRETCH, Flow, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, Flow, PlainLabel, filled, order_tabs, push_button
 from app.ui.place_page import SectionHead
-from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
+from app.ui.theme.icons import app_icon, scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import DEFAULT_MODEL
@@ -27,22 +25,8 @@ _MARGIN_PX, _NARROW_MARGIN_PX = 32, 12
 _NARROW_PX = 720
 _TOP_PX = 48
 _REFRESH_MS = 80
-
-
 _ICON_PX = 64
 _HERO_NARROW_PX = 480  # the words need all of it
-
-
-class _Icon(QWidget):
-    """Tenon's own."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFixedSize(_ICON_PX, _ICON_PX)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        pixmap = tinted_pixmap("tenon", "", _ICON_PX, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(QRectF(self.rect()), pixmap, QRectF(pixmap.rect()))
 
 
 class Hero(QWidget):
@@ -54,7 +38,8 @@ class Hero(QWidget):
         self.lead = PlainLabel(self, kind="lead", wrap=True)
         words = filled(QVBoxLayout(), title, self.lead, spacing=2)
         row = filled(QHBoxLayout(self), margins=(0, 0, 0, 4), spacing=20)
-        self._icon = _Icon(self)
+        self._icon = PlainLabel(self)
+        self._icon.setPixmap(app_icon().pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addLayout(words, 1)
 
@@ -220,8 +205,7 @@ class WelcomePanel(QScrollArea):
         order += self.links
         if order != self._tabs:
             self._tabs = order
-            for before, after in pairwise(order):
-                self.setTabOrder(before, after)
+            order_tabs(order)
 
     def _link(self, icon: str, text: str, asks: SignalInstance) -> QPushButton:
         button = push_button(f" {text}", self.widget(), asks, kind="link")

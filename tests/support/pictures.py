@@ -30,10 +30,11 @@ from app.chat.model_entries import DraftOffer, ImportEntry, Missed, OfferEntry, 
 from app.ui.help import HelpPage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
-from app.ui.models.dialogs import ImportDialog, ModelDialog, RemovalDialog
+from app.ui.models.dialogs import ImportDialog, RemovalDialog
 from app.ui.models.get_model import GetDialog
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import HELP, MACHINE, MODELS
+from app.ui.sheet import Sheet
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from engine.messages import (
@@ -441,7 +442,7 @@ def models(camera: Camera) -> None:
         get.show_offer(offer)
         mine = ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB)
         removal = RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),))
-        dialogs: tuple[tuple[str, ModelDialog], ...] = (
+        dialogs: tuple[tuple[str, Sheet], ...] = (
             ("details", GetDialog(camera.theme, details, True, page)),
             ("get", get),
             ("import", ImportDialog(camera.theme, mine, page)),

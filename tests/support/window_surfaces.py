@@ -14,19 +14,18 @@ from app.bridge.program_server import ServerPhase, ServerState
 from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ModelDetails, OfferEntry, RemovalEntry
 from app.settings.pages import PAGES
 from app.ui.chats.actions import ErasingQuestion
-from app.ui.form_fields import NameDialog
 from app.ui.main_window import MainWindow
 from app.ui.models.dialogs import (
     FoldersDialog,
-    ForgettingDialog,
     ImportDialog,
-    MoveDialog,
     RemovalDialog,
     ServerDialog,
+    move_question,
 )
 from app.ui.models.get_model import GetDialog
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import MACHINE, MODELS, SERVER
+from app.ui.sheet import NameDialog
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
@@ -141,11 +140,13 @@ def _server(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 
 
 def _forgetting(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    ForgettingDialog(window._theme, "desk", True, window).open()
+    page = window.places.page(MODELS)
+    assert isinstance(page, ModelsPage)
+    page.keeping.ask_forgetting("desk")
 
 
 def _move(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    MoveDialog(window._theme, "/media/disk/models", 5 * _GB, window).open()
+    move_question(window._theme, "/media/disk/models", 5 * _GB, window).open()
 
 
 def _name(window: MainWindow, workspace: ScriptedWorkspace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 from app.chat.engine_state import EngineState
 from app.chat.suggestions import suggestions
 from app.help import Article, about_tenon, help_library
-from app.ui.parts import Flow, PlainLabel, filled, push_button
+from app.ui.parts import Flow, PlainLabel, filled, in_columns, push_button
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -45,7 +46,7 @@ class EmptyState(QWidget):
         self._columns = 0
         for button in self.buttons:
             button.setProperty("kind", "example")
-            button.clicked.connect(self._choose)
+            button.clicked.connect(partial(self._choose, button))
         self.help_buttons = [QPushButton(self) for _ in range(_HELP_LINKS + 1)]
         self.help_buttons[-1].setText(tr("All help"))
         self._help = QWidget(self)
@@ -53,9 +54,9 @@ class EmptyState(QWidget):
         self.demonstration = push_button(tr("See what Tenon gains"), self._help, self.demonstration_wanted, kind="link")
         self.demonstration.setToolTip(tr("The same prompt, plain and automatic, side by side"))
         links.addWidget(self.demonstration)
-        for link in self.help_buttons:
+        for number, link in enumerate(self.help_buttons):
             link.setProperty("kind", "link")
-            link.clicked.connect(self._open_help)
+            link.clicked.connect(partial(self._open_help, number))
             links.addWidget(link)
         self._articles: tuple[str, ...] = ("",) * (_HELP_LINKS + 1)
         self._inner = QWidget(self)
@@ -137,20 +138,12 @@ class EmptyState(QWidget):
         if columns == self._columns:
             return
         self._columns = columns
-        for number, button in enumerate(self.buttons):
-            self._grid.addWidget(button, number // columns, number % columns)
-        self._grid.setColumnStretch(0, 1)
-        self._grid.setColumnStretch(1, columns - 1)
+        in_columns(self._grid, self.buttons, columns)
 
-    @Slot()
-    def _open_help(self) -> None:
-        number = next(number for number, button in enumerate(self.help_buttons) if button is self.sender())
+    def _open_help(self, number: int) -> None:
         self.help_wanted.emit(self._articles[number])
 
-    @Slot()
-    def _choose(self) -> None:
-        button = self.sender()
-        assert isinstance(button, QPushButton)
+    def _choose(self, button: QPushButton) -> None:
         self.example_chosen.emit(button.text())
 
 

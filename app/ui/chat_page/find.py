@@ -8,17 +8,16 @@ from itertools import chain
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QWidget
 
 from app.chat.conversation import Message
 from app.chat.search import SearchHit, phrase_pattern, places, search_terms, terms_pattern, visible_text
 from app.ui.chat_page.page import ChatPage
 from app.ui.chats.actions import ChatShelf
 from app.ui.commands import CommandGroup, Commands
-from app.ui.parts import PlainLabel, filled, icon_button
+from app.ui.parts import PlainLabel, filled, icon_button, search_field
 from app.ui.sidebar.sidebar import Sidebar
-from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.transcript import Transcript
 from app.words import tr
@@ -42,12 +41,7 @@ class FindBar(QFrame):
         self._theme = theme
         self.setProperty("kind", "find")
         self.setAccessibleName(tr("Find in this chat"))
-        self.field = QLineEdit(self)
-        self.field.setPlaceholderText(tr("Find in this chat"))
-        self.field.setAccessibleName(tr("Find in this chat"))
-        self.field.addAction(
-            QAction(themed_icon(theme, "search"), "", self.field), QLineEdit.ActionPosition.LeadingPosition
-        )
+        self.field = search_field(theme, tr("Find in this chat"), self, clears=False)
         self.field.textEdited.connect(self.typed)
         self.field.installEventFilter(self)
         self.said = PlainLabel(self, kind="meter")

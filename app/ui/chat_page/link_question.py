@@ -6,32 +6,29 @@ import unicodedata
 
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QFontMetrics
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.ui import figures
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
-from app.ui.theme.focus_ring import RingedDialog
+from app.ui.sheet import Sheet
 from app.ui.theme.theme import Theme
 from app.words import tr
 
 _OPENABLE = ("http", "https", "mailto")
 _ENCODED = QUrl.ComponentFormattingOption.FullyEncoded
-_WIDTH_PX = 460
-_SIDE_PX = 20
 _SHOWN = 600  # characters of each part
 # Scripts of one language, by the first words of their letters' names.
 _JAPANESE = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"})
 
 
-class LinkQuestion(RingedDialog):
+class LinkQuestion(Sheet):
     """Shows the host that is looked up alone on its line, and the rest as it is sent."""
 
     def __init__(self, theme: Theme, url: QUrl, parent: QWidget) -> None:
-        super().__init__(theme, tr("Open link"), parent)
-        self._url = url
-        self._room_px = min(theme.type.px(_WIDTH_PX), max(280, parent.window().width() - 40)) - 2 * _SIDE_PX
         mail = url.scheme() == "mailto"
         asked = tr("Write an email to this address?") if mail else tr("Open this link in your browser?")
+        title = tr("Open link")
+        super().__init__(theme, title, title, parent, heading=asked)
+        self._url = url
         host, place, user = (
             url.host(_ENCODED),
             url.path(_ENCODED) if mail else shown_host(url),
@@ -49,31 +46,18 @@ class LinkQuestion(RingedDialog):
         behind = url.toEncoded().toStdString()[len(scheme + (place if mail else url.authority(_ENCODED))) :]
         rest = f"{scheme}…{port}{behind}"
         self.place = self._address(place, "display")
-        parts = [PlainLabel(remark, self, kind="strong", wrap=True) for remark in remarks]
-        self.open_button = push_button(tr("Open link"), self, self.accept, kind="primary", default=True)
-        buttons = filled(
-            QHBoxLayout(), STRETCH, push_button(tr("Cancel"), self, self.reject), self.open_button, spacing=8
-        )
-        filled(
-            QVBoxLayout(self),
-            PlainLabel(asked, self, wrap=True),
-            self.place,
-            *parts,
-            self._address(rest, "sub"),
-            6,
-            buttons,
-            margins=(_SIDE_PX, 18, _SIDE_PX, 16),
-            spacing=10,
-        )
-        self.setFixedWidth(self._room_px + 2 * _SIDE_PX)
+        for remark in remarks:
+            self.add_words(remark, "strong")
+        self._address(rest, "sub")
+        self.fit()
         self.accepted.connect(self._open)
 
-    def _address(self, text: str, kind: str) -> PlainLabel:
-        """Return a label for a part of the address, on as many lines as it needs."""
-        label = PlainLabel(self, kind=kind)
+    def _address(self, text: str, kind: str) -> QLabel:
+        """Add a label for a part of the address, on as many lines as it needs."""
+        label = self.add_words("", kind)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.ensurePolished()
-        label.setText("\n".join(_lines(_beginning(text), label.fontMetrics(), self._room_px)))
+        label.setText("\n".join(_lines(_beginning(text), label.fontMetrics(), self.words_px)))
         label.setAccessibleName(_beginning(text))
         return label
 

@@ -26,7 +26,7 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.chat_settings.fields import ChoiceList, PresetRow, ThinkingField
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import LongTextEdit, TickBox
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled, turn
 from app.ui.settings.number_input import NumberBox
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import RingedDialog
@@ -192,9 +192,8 @@ class ChatSettingsDialog(RingedDialog):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
-        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         for row in self._rows:
-            row.setDirection(direction)
+            turn(row, narrow)
         self.presets.set_narrow(narrow)
         room = self.width() - 2 * _SIDE_PX - 12
         beside = room - (0 if narrow else self._theme.type.px(_FIELD_PX) + 8)

@@ -7,13 +7,14 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.conversation import ConversationOptions, Preset
 from app.chat.modes import Choice
-from app.ui.form_fields import ListBox, NameDialog, TickBox
-from app.ui.parts import PlainLabel, filled, icon_button
+from app.ui.form_fields import ListBox, TickBox
+from app.ui.parts import PlainLabel, filled, icon_button, turn
+from app.ui.sheet import NameDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
@@ -99,8 +100,7 @@ class PresetRow(QWidget):
 
     def set_narrow(self, narrow: bool) -> None:
         """Put the list below its label, or beside it."""
-        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._row.setDirection(down if narrow else right)
+        turn(self._row, narrow)
 
     def forget(self) -> None:
         """Show no preset."""

@@ -1,12 +1,13 @@
-"""Actions on whole chats: begin, open, find, rename, delete with undo, and the trash that they come back from."""
+"""Actions on whole chats: begin, open, rename, delete with undo, the trash, folders, the archive, erasing all."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from datetime import date
+from functools import partial
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation import Message
+from app.chat.conversation import Conversation, Message
 from app.chat.library import TRASH_DAYS, Deleted
 from app.chat.search import SearchHit
 from app.ui.chat_page.page import ChatPage
@@ -28,20 +29,17 @@ from app.ui.chats.files import ChatFiles
 from app.ui.commands import CommandGroup, Commands
 from app.ui.form_fields import TickBox
 from app.ui.notices import Toast
-from app.ui.parts import STRETCH, PlainLabel, PlainQuestion, filled, push_button
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, PlainQuestion, filled, push_button
+from app.ui.sheet import NameDialog, Sheet
 from app.ui.sidebar.conversation_model import folder_group, list_rows
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import RingedDialog
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme, apply_appearance
 from app.words import tr
 
 _SIZE = QSize(480, 420)
-_ASKING_PX = 420
 _DAY_S = 86_400
 _LONGEST_TITLE = 40
-_WIDTH_PX = 460
-_SIDE_PX = 20
 _ICON_PX = 20
 
 
@@ -87,7 +85,7 @@ class TrashDialog(RingedDialog):
         self._asked: list[Deleted] = []
         self._theme = theme
         self._show()
-        self.resize(_SIZE.boundedTo(parent.window().size() - QSize(40, 40)))
+        self.resize(_SIZE.boundedTo(self.room(40)))
 
     @Slot()
     def _show(self) -> None:
@@ -147,7 +145,7 @@ class TrashDialog(RingedDialog):
         self._asked = []
 
 
-class ErasingQuestion(RingedDialog):
+class ErasingQuestion(Sheet):
     """Says where something of the trash is erased and where it stays.
 
     Args:
@@ -159,7 +157,6 @@ class ErasingQuestion(RingedDialog):
     def __init__(
         self, theme: Theme, entries: list[Deleted], backups: list[str], damaged: bool, parent: QWidget
     ) -> None:
-        super().__init__(theme, tr("Erase for good"), parent)
         asked = tr("Erase “{title}” for good?", title=entries[0].title)
         asked = asked if len(entries) == 1 else tr("Erase %n item(s) for good?", len(entries))
         said = [tr("The text is taken out of Tenon's database and its log at once, and nothing brings it back.")]
@@ -175,22 +172,13 @@ class ErasingQuestion(RingedDialog):
             said.append(tr("A damaged database that was kept aside may have it, too: it is deleted as a whole."))
         if not backups and not damaged:
             said.append(tr("No backup has it."))
+        title = tr("Erase for good")
+        super().__init__(theme, title, title, parent, *said, heading=asked, danger=True)
         self.in_copies = TickBox(theme, tr("Erase it there, too"), self)  # True if the copies are erased too
         self.in_copies.setChecked(bool(backups) or damaged)
         self.in_copies.setVisible(bool(backups) or damaged)
-        erase = push_button(tr("Erase for good"), self, self.accept, kind="danger", default=False)
-        cancel = push_button(tr("Cancel"), self, self.reject, default=True)
-        filled(
-            QVBoxLayout(self),
-            PlainLabel(asked, self, kind="title", wrap=True),
-            *(PlainLabel(sentence, self, kind="sub", wrap=True) for sentence in said),
-            self.in_copies,
-            6,
-            filled(QHBoxLayout(), STRETCH, cancel, erase, spacing=8),
-            margins=(20, 18, 20, 16),
-            spacing=10,
-        )
-        self.setFixedWidth(min(theme.type.px(_ASKING_PX), max(280, parent.width() - 20)))
+        self.column.addWidget(self.in_copies)
+        self.fit()
 
 
 class ChatShelf(QObject):
@@ -226,9 +214,18 @@ class ChatShelf(QObject):
         sidebar.list.pin_requested.connect(workspace.shelf.pin)
         sidebar.list.clicked_on.connect(page.composer.setFocus)
         sidebar.list.hit_chosen.connect(self._open_hit)
+        sidebar.list.fold_toggled.connect(self._toggle_fold)
+        sidebar.list.move_requested.connect(self.move)
+        sidebar.list.new_folder_requested.connect(self.ask_for_folder)
+        sidebar.list.folder_delete_requested.connect(self.delete_folder)
+        sidebar.list.archive_requested.connect(self.archive)
+        sidebar.list.export_requested.connect(files.export_chat)
+        sidebar.model.folder_renamed.connect(self.rename_folder)
         sidebar.search_changed.connect(self.show_conversations)
         sidebar.search_paused.connect(self._search_messages)
         page.message_deleted.connect(self._offer_back)
+        workspace.archive.erased.connect(self._tell_erased)
+        workspace.archive.copies_erased.connect(self._tell_of_copies)
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with chats."""
@@ -243,6 +240,9 @@ class ChatShelf(QObject):
         commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
         told = tr("Chats exported as JSON, conversations.json of ChatGPT's data export, or a backup of Tenon's")
         commands.add("import-chats", tr("Import chats..."), self._files.import_chats, chats, tip=told)
+        commands.add("move-chat", tr("Move chat to folder..."), self._move_current, chats)
+        commands.add("archive-chat", tr("Archive chat"), self._archive_current, chats)
+        commands.add("erase-everything", tr("Erase everything..."), self.ask_to_erase_everything, chats)
         self._commands = commands
         self._page.conversation_shown.connect(self._conversation_shown)
         self._conversation_shown(self._page.current)
@@ -351,8 +351,10 @@ class ChatShelf(QObject):
     @Slot(object)
     def _conversation_shown(self, conversation_id: int | None) -> None:
         self._sidebar.select(conversation_id)
-        for name in ("rename-chat", "delete-chat", "export-chat"):  # a blank chat has nothing of it
-            self._commands[name].setEnabled(conversation_id is not None)
+        for name in ("rename-chat", "delete-chat", "export-chat", "move-chat", "archive-chat"):
+            self._commands[name].setEnabled(conversation_id is not None)  # a blank chat has nothing of it
+        archived = self._page.chat is not None and self._page.chat.archived
+        self._commands["archive-chat"].setText(tr("Restore from the archive") if archived else tr("Archive chat"))
 
     @Slot(object)
     def _mark_busy(self, message: Message) -> None:
@@ -375,110 +377,98 @@ class ChatShelf(QObject):
         if self._page.current is not None:
             self._files.export_chat(self._page.current)
 
+    # --- folders and the archive ------------------------------------------------------------------------------
+    @Slot(int, str)
+    def move(self, conversation_id: int, folder: str) -> None:
+        """Put a chat into a folder, or with a blank name out of its own; one that is archived comes back."""
+        chat = self._workspace.library.conversation(conversation_id)
+        if chat is not None and chat.archived:
+            self._workspace.shelf.archive(conversation_id, False)
+        if folder:
+            self._set_changed(folder_group(folder), False)  # it is to be seen where it went
+        self._workspace.shelf.move_to_folder(conversation_id, folder)
 
-def _short(title: str) -> str:
-    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
+    @Slot(int)
+    def ask_for_folder(self, conversation_id: int) -> None:
+        """Make a folder for a chat."""
+        then = partial(self.move, conversation_id)
+        NameDialog(self._theme, tr("Name of the new folder"), tr("Make folder"), "", then, self._page.window()).open()
 
+    @Slot(str, str)
+    def rename_folder(self, folder: str, name: str) -> None:
+        """Rename a folder; it stays folded if it was."""
+        if name in self._workspace.shelf.folders():
+            self._toast.say(tr("“{name}” was there already: its chats and these are together now.", name=name))
+        elif folder_group(folder) in self._workspace.settings.folded_groups:
+            self._set_changed(folder_group(name), True)
+        self._set_changed(folder_group(folder), False)
+        self._workspace.shelf.rename_folder(folder, name)
 
-class EraseDialog(RingedDialog):
-    """The button that erases can be pressed once the word beside it has been typed.
+    @Slot(str)
+    def delete_folder(self, folder: str) -> None:
+        """Take a folder away; its chats stay, and undo puts them back."""
+        inside = [chat.id for chat in self._workspace.library.all_conversations() if chat.folder == folder]
+        self._workspace.shelf.rename_folder(folder, "")
+        self._set_changed(folder_group(folder), False)
+        said = tr("The folder “{name}” is deleted, its chats are kept.", name=folder)
+        undo = partial(self._put_back, inside, folder)
+        self._toast.say(said, tr("Undo"), undo, holds=lambda: any(not chat.folder for chat in self._chats(inside)))
 
-    Args:
-        chats: Number of them, archived ones too.
-    """
+    @Slot(int, bool)
+    def archive(self, conversation_id: int, archived: bool) -> None:
+        """Take a chat out of the list, or put it back."""
+        chat = self._workspace.library.conversation(conversation_id)
+        if chat is None or chat.archived == archived:
+            return
+        self._workspace.shelf.archive(conversation_id, archived)
+        if archived:
+            undo = partial(self._workspace.shelf.archive, conversation_id, False)
+            said, chats = tr("The chat is archived. Search still finds it."), [conversation_id]
+            self._toast.say(said, tr("Undo"), undo, holds=lambda: any(chat.archived for chat in self._chats(chats)))
+        if conversation_id == self._page.current:
+            self._conversation_shown(conversation_id)
 
-    confirmed = Signal(bool)  # whether the settings go along
+    def _chats(self, conversation_ids: list[int]) -> Iterator[Conversation]:
+        return filter(None, map(self._workspace.library.conversation, conversation_ids))
 
-    def __init__(self, theme: Theme, chats: int, parent: QWidget) -> None:
-        super().__init__(theme, tr("Erase everything"), parent)
-        self._theme = theme
-        self._window = parent.window()
-        self._word = tr("erase")
-        icon = PlainLabel(self)
-        icon.setPixmap(tinted_pixmap("circle-alert", theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
-        icon.setFixedWidth(_ICON_PX)
-        title = PlainLabel(tr("Erase %n chat(s) for good?", n=chats), self, kind="title", wrap=True)
-        head = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (title, 1), spacing=10)
-        sentences = (
-            tr(
-                "All chats with their attachments, what is typed and not sent, folders, presets, the system "
-                "prompt, the search index and every backup are erased from this computer. "
-                "This cannot be undone."
-            ),
-            tr("Models stay. Files that you have exported stay where you saved them."),
-        )
-        self._texts = [PlainLabel(sentence, self, kind="sub", wrap=True) for sentence in sentences]
-        self.with_settings = TickBox(theme, tr("Put all settings back to their defaults, too"), self)
-        asked = PlainLabel(tr("Type “{word}” to go on:", word=self._word), self, kind="label")
-        self.field = QLineEdit(self)
-        self.field.setAccessibleName(tr("Type “{word}” to go on:", word=self._word))
-        self.field.textChanged.connect(self._typed)
-        asked.setBuddy(self.field)
-        self.cancel_button = push_button(tr("Cancel"), self, self.reject, default=True)
-        self.erase_button = push_button(tr("Erase everything"), self, self._erase, kind="danger", default=False)
-        self.erase_button.setEnabled(False)
-        self.field.returnPressed.connect(self._erase)
-        buttons = filled(QHBoxLayout(), STRETCH, self.cancel_button, self.erase_button, spacing=8)
-        self._column = filled(
-            QVBoxLayout(self),
-            head,
-            *self._texts,
-            *(self.with_settings, 4, asked, self.field, 6, buttons),
-            margins=(_SIDE_PX, 18, _SIDE_PX, 16),
-            spacing=10,
-        )
-        self.resize(self.sizeHint())
-        self.field.setFocus()
+    def _put_back(self, conversation_ids: list[int], folder: str) -> None:
+        for conversation_id in conversation_ids:
+            self._workspace.shelf.move_to_folder(conversation_id, folder)
 
-    def sizeHint(self) -> QSize:
-        room = self._window.width() - 40
-        width = min(self._theme.type.px(_WIDTH_PX), max(320, room))
-        return QSize(width, self._column.totalHeightForWidth(width))
+    @Slot(str)
+    def _toggle_fold(self, group: str) -> None:
+        self._set_changed(group, group not in self._workspace.settings.folded_groups)
+        self.show_conversations()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        for text in self._texts:
-            text.setMinimumHeight(text.heightForWidth(self.width() - 2 * _SIDE_PX))
-
-    @Slot()
-    def _typed(self) -> None:
-        self.erase_button.setEnabled(self.field.text().strip().casefold() == self._word.casefold())
-
-    @Slot()
-    def _erase(self) -> None:
-        if self.erase_button.isEnabled():
-            self.accept()
-            self.confirmed.emit(self.with_settings.isChecked())
-
-
-class Erasing(QObject):
-    """Asks, has it done, and empties what the window holds itself."""
-
-    def __init__(self, theme: Theme, workspace: Workspace, sidebar: Sidebar, page: ChatPage, toast: Toast) -> None:
-        super().__init__(page)
-        self._theme = theme
-        self._workspace = workspace
-        self._sidebar = sidebar
-        self._page = page
-        self._toast = toast
-        workspace.archive.erased.connect(self._tell)
-        workspace.archive.copies_erased.connect(self._tell_of_copies)
-
-    def add_commands(self, commands: Commands) -> None:
-        """Declare the command."""
-        title = tr("Erase everything...")
-        commands.add("erase-everything", title, self.ask, CommandGroup.CHAT)
+    def _set_changed(self, group: str, changed: bool) -> None:
+        """Remember whether a group is otherwise than it is by itself."""
+        others = tuple(known for known in self._workspace.settings.folded_groups if known != group)
+        self._workspace.settings.folded_groups = (*others, group) if changed else others
 
     @Slot()
-    def ask(self) -> None:
+    def _move_current(self) -> None:
+        if self._page.current is not None:
+            menu = self._sidebar.list.folder_menu(self._page.current)
+            title = self._page.header.title
+            menu.popup(title.mapToGlobal(QPoint(0, title.height())))
+
+    @Slot()
+    def _archive_current(self) -> None:
+        chat = self._page.chat
+        if chat is not None:
+            self.archive(chat.id, not chat.archived)
+
+    # --- erasing everything -----------------------------------------------------------------------------------
+    @Slot()
+    def ask_to_erase_everything(self) -> None:
         """Ask whether it is to be done."""
         chats = len(self._workspace.library.all_conversations())
         dialog = EraseDialog(self._theme, chats, self._page.window())
-        dialog.confirmed.connect(self.erase)
+        dialog.confirmed.connect(self.erase_everything)
         dialog.open()
 
     @Slot(bool)
-    def erase(self, with_settings: bool) -> None:
+    def erase_everything(self, with_settings: bool) -> None:
         """Do it."""
         self._sidebar.search.clear()
         self._toast.dismiss()  # its Undo would find nothing
@@ -488,9 +478,65 @@ class Erasing(QObject):
             apply_appearance(self._theme, self._workspace.settings)
 
     @Slot()
-    def _tell(self) -> None:
+    def _tell_erased(self) -> None:
         self._toast.say(tr("Everything is erased."))
 
     @Slot(int)
     def _tell_of_copies(self, count: int) -> None:
         self._toast.say(tr("It is erased in %n backup(s), too.", count))
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
+
+
+class EraseDialog(Sheet):
+    """The button that erases can be pressed once the word beside it has been typed.
+
+    Args:
+        chats: Number of them, archived ones too.
+    """
+
+    confirmed = Signal(bool)  # whether the settings go along
+
+    def __init__(self, theme: Theme, chats: int, parent: QWidget) -> None:
+        title = tr("Erase everything")
+        super().__init__(
+            theme,
+            title,
+            title,
+            parent,
+            tr(
+                "All chats with their attachments, what is typed and not sent, folders, presets, the system "
+                "prompt, the search index and every backup are erased from this computer. "
+                "This cannot be undone."
+            ),
+            tr("Models stay. Files that you have exported stay where you saved them."),
+            heading=tr("Erase %n chat(s) for good?", n=chats),
+            danger=True,
+        )
+        self._word = tr("erase")
+        icon = IconLabel(theme, "circle-alert", "red", _ICON_PX, self)
+        self.head.insertWidget(0, icon, 0, Qt.AlignmentFlag.AlignTop)
+        self.with_settings = TickBox(theme, tr("Put all settings back to their defaults, too"), self)
+        self.column.addWidget(self.with_settings)
+        asked = self.add_words(tr("Type “{word}” to go on:", word=self._word), "label")
+        self.field = QLineEdit(self)
+        self.field.setAccessibleName(asked.text())
+        self.field.textChanged.connect(self._typed)
+        self.field.returnPressed.connect(self.accept)
+        asked.setBuddy(self.field)
+        self.column.addWidget(self.field)
+        self._typed()
+        self.fit()
+        self.field.setFocus()
+
+    @Slot()
+    def _typed(self) -> None:
+        self.accept_button.setEnabled(self.field.text().strip().casefold() == self._word.casefold())
+
+    def accept(self) -> None:
+        """Erase if the word stands there."""
+        if self.accept_button.isEnabled():
+            super().accept()
+            self.confirmed.emit(self.with_settings.isChecked())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
@@ -93,9 +94,13 @@ class AttachmentRow(QWidget):
         for chip in self._chips:
             chip.hide()
             chip.deleteLater()
-        read = [self._chip(one.name, extent(one), self._remove, one.missing) for one in self.attachments]
-        coming = [self._chip(name, tr("being read"), self._give_up) for name in self.pending.values()]
-        self._chips = [*read, *coming]
+        self._chips = [
+            self._chip(one.name, extent(one), partial(self._remove, at), one.missing)
+            for at, one in enumerate(self.attachments)
+        ]
+        self._chips += [
+            self._chip(name, tr("being read"), partial(self.given_up.emit, key)) for key, name in self.pending.items()
+        ]
         self.setVisible(bool(self._chips))
         self._place()
         self.changed.emit()
@@ -117,15 +122,8 @@ class AttachmentRow(QWidget):
         chip.show()
         return chip
 
-    @Slot()
-    def _remove(self) -> None:
-        at = next(number for number, chip in enumerate(self._chips) if chip is self.sender())
+    def _remove(self, at: int) -> None:
         self.set_attachments((*self.attachments[:at], *self.attachments[at + 1 :]))
-
-    @Slot()
-    def _give_up(self) -> None:
-        at = next(number for number, chip in enumerate(self._chips) if chip is self.sender())
-        self.given_up.emit(list(self.pending)[at - len(self.attachments)])
 
     @Slot()
     def _restyle(self) -> None:

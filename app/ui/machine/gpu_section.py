@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.chat.machine import GpuSupport
 from app.ui.bars import ShareBar
 from app.ui.figures import size
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.parts import STRETCH, PlainLabel, filled, push_button, turn
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -114,9 +114,7 @@ class GpuSection(QFrame):
     def _arrange(self) -> None:
         buttons = [button for button in (self.main_button, self.remove_button) if not button.isHidden()]
         needed = sum(button.sizeHint().width() for button in buttons) + _GAP_PX + 2 * _SIDE_PX
-        column = needed > self.width()
-        direction = QBoxLayout.Direction.TopToBottom if column else QBoxLayout.Direction.LeftToRight
-        self._buttons.setDirection(direction)
+        turn(self._buttons, needed > self.width())
 
 
 def facts_words(support: GpuSupport) -> str:

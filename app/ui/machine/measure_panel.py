@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.machine import Measuring, Stage, fastest
 from app.chat.modes import mode_title
 from app.ui import figures
-from app.ui.bars import ShareBar
+from app.ui.bars import LegendBar, ShareBar
 from app.ui.machine.words import progress_words, promise_words, result_words, speed_figure, speed_words
-from app.ui.painting import LEFT, RIGHT, in_lines, mirrored, paint_box, paint_words, smooth
+from app.ui.painting import LEFT, RIGHT, paint_box, paint_words, smooth
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button
 from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
@@ -142,47 +142,29 @@ def _title_style(bar: Bar) -> TextStyle:
     return TextStyle.SMALL_BOLD if bar.best else TextStyle.SMALL
 
 
-class Legend(QWidget):
+class Legend(LegendBar):
     """Legend of bars and marks."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._assumed = False
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        super().__init__(theme, parent)
+        self._parts: tuple[tuple[str, str], ...] = ()  # colour's role and words
         theme.changed.connect(self._fit)
-        self._fit()
+        self.set_assumed(False)
 
     def set_assumed(self, assumed: bool) -> None:
         """Show whether predictions come from speeds that were never measured."""
-        self._assumed = assumed
+        predicted = tr("predicted, from assumed speeds") if assumed else tr("predicted")
+        self._parts = (("g3", tr("measured")), ("map", predicted))
         self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._fit()
+    def sizeHint(self) -> QSize:
+        return QSize(120, self.legend_px(words for _, words in self._parts))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setFont(self._theme.font(TextStyle.SMALL))
-        for (words, role, width, height), box in zip(self._entries(), self._boxes(), strict=True):
-            mark = QRectF(box.left(), box.center().y() - height / 2, width, height)
-            painter.fillRect(mirrored(self, mark), self._theme.color(role))
-            painter.setPen(self._theme.color("sub"))
-            painter.drawText(mirrored(self, box.adjusted(width + 6, 0, 0, 0)), LEFT, words)
-
-    def _entries(self) -> tuple[tuple[str, str, float, float], ...]:
-        """Words, colour, width and height of what stands before them."""
-        predicted = tr("predicted, from assumed speeds") if self._assumed else tr("predicted")
-        return (tr("measured"), "g3", 14, 9), (predicted, "map", _MARK_PX, 14)
-
-    def _boxes(self) -> list[QRectF]:
-        metrics, height = QFontMetricsF(self._theme.font(TextStyle.SMALL)), self._theme.type.px(20)
-        needed = [width + 6 + metrics.horizontalAdvance(words) + 2 for words, _, width, _ in self._entries()]
-        places = zip(in_lines(needed, self.width(), 16), needed, strict=True)
-        return [QRectF(left, line * height, width, height) for (left, line), width in places]
+        self.paint_legend(QPainter(self), 0, self._parts)
 
     def _fit(self) -> None:
-        self.setFixedHeight(round(self._boxes()[-1].bottom()))
+        self.setFixedHeight(self.sizeHint().height())
         self.update()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
@@ -37,9 +36,10 @@ from app.ui.machine.words import (
 )
 from app.ui.models.wording import joined
 from app.ui.painting import paint_box, smooth
-from app.ui.parts import STRETCH, PlainLabel, filled
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, filled, in_columns, turn
 from app.ui.place_page import PlacePage
-from app.ui.theme.icons import themed_icon, tinted_pixmap
+from app.ui.settings.fields import ChoiceField
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model, type_of_model
@@ -50,26 +50,6 @@ _ICON_PX = 16
 _BESIDE_PX = 820  # of page: the two panels stand side by side
 _ROOMY_PX = 800  # buttons of the head have their words
 _CONTEXTS = (2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
-_USUAL = "usual"
-
-
-class IconLabel(QWidget):
-    """An icon in the theme's colour."""
-
-    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._name = name
-        self.setFixedSize(_ICON_PX, _ICON_PX)
-
-    def set_name(self, name: str) -> None:
-        """Show another one."""
-        self._name = name
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        pixmap = tinted_pixmap(self._name, self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(0, 0, pixmap)
 
 
 class Card(QWidget):
@@ -77,7 +57,7 @@ class Card(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._icon = IconLabel(theme, "cpu", self)
+        self._icon = IconLabel(theme, "cpu", "sub", _ICON_PX, self)
         self._name = PlainLabel(self, kind="sub")
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._details = PlainLabel(self, kind="sub", wrap=True)
@@ -88,7 +68,7 @@ class Card(QWidget):
 
     def set_words(self, words: CardWords) -> None:
         """Show a part."""
-        self._icon.set_name(words.icon)
+        self._icon.show_icon(words.icon, "sub")
         self._name.setText(words.name)
         self._title.setText(words.title)
         self._details.setText("\n".join(words.details))
@@ -139,10 +119,7 @@ class Cards(QWidget):
         if columns == self._columns:
             return
         self._columns = columns
-        for column in range(4):
-            self._grid.setColumnStretch(column, 1 if column < columns else 0)
-        for index, card in enumerate(self.cards):
-            self._grid.addWidget(card, index // columns, index % columns)
+        in_columns(self._grid, self.cards, columns)
         self.updateGeometry()
         self.update()
 
@@ -245,7 +222,11 @@ class MachinePage(PlacePage):
         self._below.addWidget(self._state_below, 1)
         self._roomy: bool | None = None
         self.cards = Cards(theme)  # the machine's parts
-        self.plan = PlanPanel(theme)  # every mode
+        model = ChoiceField(theme, self._models, self._model_title, tr("Model to plan"), "", self)
+        context = ChoiceField(theme, self._contexts, self._context_title, tr("Context to plan"), "", self)
+        model.edited.connect(self._model_chosen)
+        context.edited.connect(self._context_chosen)
+        self.plan = PlanPanel(theme, model, context)  # every mode
         self.measure = MeasurePanel(theme)  # measuring them
         self.widths = WidthPanel(theme)  # speeds by the tokens that are checked at once
         self.gpu = GpuSection(theme)  # GPU support, and fetching it
@@ -291,10 +272,6 @@ class MachinePage(PlacePage):
         self._theme.changed.connect(self._arrange)
         self.again_button.clicked.connect(self._machine.measure_speeds)
         self.copy_button.clicked.connect(self._copy)
-        self.plan.model.pressed_to_open.connect(self._choose_model)
-        self.plan.model.chosen.connect(self._model_chosen)
-        self.plan.context.pressed_to_open.connect(self._choose_context)
-        self.plan.context.chosen.connect(self._context_chosen)
         self.measure.start_requested.connect(self._measure)
         self.measure.stop_requested.connect(self._machine.stop)
         addon = self._workspace.gpu_addon
@@ -323,7 +300,7 @@ class MachinePage(PlacePage):
             self._set_state(tr("The machine is being examined"))
         self.plan.set_plan(plan, machine.plans.problem(options))
         self.widths.set_plan(plan)
-        self.plan.set_lists(self._model_name(options.model), context_words(options.context, plan))
+        self.plan.show_chosen(options.model, str(self._context or ""))
         self.measure.set_state(plan, machine.measuring, machine.measured(options), report)
         for widget in (self.again_button, self.plan.model, self.plan.context):
             widget.setEnabled(not machine.measuring.running)
@@ -343,7 +320,7 @@ class MachinePage(PlacePage):
         self._state.setVisible(fits)
         self._state_below.setVisible(not fits)
 
-    def _model_name(self, ref: str) -> str:
+    def _model_title(self, ref: str) -> str:
         """Return a model's title and type."""
         known = next((entry for entry in self._workspace.model_store.installed.entries if entry.ref == ref), None)
         return joined(title_of_model(ref), type_of_model(ref) if known is None else known.type)
@@ -351,8 +328,7 @@ class MachinePage(PlacePage):
     def _arrange(self) -> None:
         px = self._theme.type.px
         beside = self.width() >= px(_BESIDE_PX)
-        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        self._body.setDirection(direction)
+        turn(self._body, not beside)
         roomy = self.width() >= px(_ROOMY_PX)
         if roomy != self._roomy:
             self._roomy = roomy
@@ -377,32 +353,30 @@ class MachinePage(PlacePage):
             button.setAccessibleName(words)
             button.setToolTip(tip if self._roomy else f"{words}: {tip}")
 
-    @Slot()
-    def _choose_model(self) -> None:
-        chosen = self.options().model
-        rows = [Choice(model.key, model.title, model.detail, model.key == chosen) for model in self._workspace.models()]
-        self.plan.model.open_choices(rows)
+    def _models(self) -> list[Choice]:
+        return [Choice(model.key, model.title, model.detail) for model in self._workspace.models()]
 
-    @Slot(str)
-    def _model_chosen(self, ref: str) -> None:
-        self._model = ref
+    @Slot()
+    def _model_chosen(self) -> None:
+        self._model = self.plan.model.value()
         self._context = None
         self._refresh()
 
-    @Slot()
-    def _choose_context(self) -> None:
+    def _context_title(self, tokens: str) -> str:
+        options = self.options()
+        return context_words(options.context, self._machine.plans.of(options))
+
+    def _contexts(self) -> list[Choice]:
         plan = self._machine.plans.of(self.options())
         limit = _CONTEXTS[-1] if plan is None else plan.context_limit
         contexts = [tokens for tokens in _CONTEXTS if tokens < limit]
-        rows = [Choice(_USUAL, context_words(None), "", self._context is None)]
-        rows += [
-            Choice(str(tokens), context_words(tokens), "", tokens == self._context) for tokens in (*contexts, limit)
-        ]
-        self.plan.context.open_choices(rows)
+        own = Choice("", context_words(None), "")
+        return [own, *(Choice(str(tokens), context_words(tokens), "") for tokens in (*contexts, limit))]
 
-    @Slot(str)
-    def _context_chosen(self, tokens: str) -> None:
-        self._context = None if tokens == _USUAL else int(tokens)
+    @Slot()
+    def _context_chosen(self) -> None:
+        tokens = self.plan.context.value()
+        self._context = int(tokens) if tokens else None
         self._refresh()
 
     @Slot()

@@ -2,141 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QFrame,
     QHBoxLayout,
-    QPushButton,
-    QSizePolicy,
-    QStyle,
-    QStyleOptionButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.chat.modes import Choice, mode_title
+from app.chat.modes import mode_title
 from app.ui import figures
-from app.ui.choice_popup import ChoicePopup
 from app.ui.figures import gigabytes_from
 from app.ui.machine.words import plan_notes, source_words, speed_and_source, speed_figure
-from app.ui.painting import mirrored, paint_icon, paint_words, painted
-from app.ui.parts import STRETCH, PlainLabel, filled
+from app.ui.parts import STRETCH, PlainLabel, filled, turn
+from app.ui.settings.fields import ChoiceField
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import ModePrediction, PlanReport
 
-_ICON_PX = 16
-_LIST_SIDE_PX = 12
-_WIDEST_PX = 210
 _SIDE_PX = 16
 _GAP_PX = 18  # between columns
 _PAD_PX = 10  # above and below a row's words
 _WORDS_PX = 190  # what title and summary need at least before columns give way
 _REFUSED_PX = 104
 _LEAST_ROW_PX = 44
-_WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_HEAD_ROW_PX = 30
 _PILED_PX = 360
 _HEAD_PX = 52  # at the sides of the head and between its parts
-
-
-class PickButton(QPushButton):
-    """Button as wide as its words, up to a limit.
-
-    Args:
-        name: Name of the choice, for those who cannot see it.
-    """
-
-    chosen = Signal(str)
-    pressed_to_open = Signal()
-
-    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._name = name
-        self.words: str = ""  # content that is shown
-        self.popup: ChoicePopup | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self.pressed_to_open)
-        theme.changed.connect(self.updateGeometry)
-
-    @property
-    def _icon_px(self) -> int:
-        return self._theme.type.px(_ICON_PX)
-
-    def set_words(self, words: str) -> None:
-        """Show what is chosen."""
-        if words != self.words:
-            self.words = words
-            self.setAccessibleName(f"{self._name}: {words}")
-            self.setToolTip(words)
-            self.updateGeometry()
-            self.update()
-
-    def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        words = min(metrics.horizontalAdvance(self.words) + 2, self._theme.type.px(_WIDEST_PX))
-        return QSize(words + 2 * _LIST_SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self._theme.type.px(90), self.sizeHint().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        option = QStyleOptionButton()
-        self.initStyleOption(option)
-        option.text = ""
-        self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
-        room = painted(
-            self, _LIST_SIDE_PX, 0, self.width() - 2 * _LIST_SIDE_PX - 8 - self._icon_px, self.height()
-        ).toRect()
-        role, elide = "text" if self.isEnabled() else "mute", Qt.TextElideMode.ElideMiddle
-        paint_words(painter, self._theme, room, self.words, TextStyle.UI_MEDIUM, role, elide=elide)
-        end = self.width() - _LIST_SIDE_PX - self._icon_px
-        paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
-
-    def open_choices(self, rows: list[Choice]) -> None:
-        """Show what there is to choose."""
-        self.popup = ChoicePopup(self._theme, self._name, rows, self)
-        self.popup.chosen.connect(self.chosen)
-        self.popup.closed.connect(self._forget_popup)
-        self.popup.open_beside(self, above=False)
-
-    @Slot()
-    def _forget_popup(self) -> None:
-        self.popup = None
 
 
 @dataclass(frozen=True)
 class _Column:
     title: str
     values: tuple[str, ...]  # by row
-    style: TextStyle = TextStyle.UI
-    role: str = "sub"
-
-
-@dataclass(frozen=True)
-class _Line:
-    """Words of a row, wrapped."""
-
-    text: str
-    style: TextStyle
-    role: str
-    box: QRect
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Place of a row."""
-
-    row: ModePrediction
-    taken: bool  # ``auto`` takes it
-    box: QRect
-    lines: tuple[_Line, ...]
+    bold: bool = False
 
 
 class PlanTable(QWidget):
@@ -147,11 +49,12 @@ class PlanTable(QWidget):
         self._theme = theme
         self._plan: PlanReport | None = None
         self.rows: list[ModePrediction] = []  # every mode, in the plan's order
+        self.lines: list[QFrame] = []  # a head, if any mode runs, and a line for each row
         self._columns: list[_Column] = []
-        self._widths: list[int] = []
-        self._places: list[_Place] = []
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self._arrange)
+        self._beside = True
+        self._box = filled(QVBoxLayout(self), margins=0, spacing=0)
+        self.setMinimumWidth(1)  # or the columns that are shown would keep it as wide as they are
+        theme.changed.connect(self._build)
 
     @property
     def column_titles(self) -> list[str]:
@@ -165,45 +68,81 @@ class PlanTable(QWidget):
         self._plan = plan
         self.rows = [] if plan is None else list(plan.modes)
         self._describe()
-        self._arrange()
-
-    def sizeHint(self) -> QSize:
-        return QSize(400, self._head_height() + sum(place.box.height() for place in self._places))
+        self._build()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.oldSize().width() != self.width():
-            self._arrange()
+        if self._columns != self._fitting_columns() or self._beside != self._reasons_stand_beside():
+            self._build()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        self._paint_cells(painter, 0, self._head_height(), None)
-        for index, place in enumerate(self._places):
-            self._paint_place(painter, index, place)
-
-    # --- where things stand -----------------------------------------------------------------------------------
-
-    def _arrange(self) -> None:
-        self._choose_columns()
-        top = self._head_height()
-        self._places = []
-        for row in self.rows:
-            place = self._placed(row, top)
-            self._places.append(place)
-            top += place.box.height()
-        self.setFixedHeight(max(top, 1))
+    @Slot()
+    def _build(self) -> None:
+        for line in self.lines:
+            self._box.removeWidget(line)
+            line.hide()
+            line.deleteLater()
+        self._columns, self._beside = self._fitting_columns(), self._reasons_stand_beside()
+        self.lines = [self._refused(row) if row.refusal else self._running(at, row) for at, row in enumerate(self.rows)]
+        if any(not row.refusal for row in self.rows):
+            self.lines.insert(0, self._head())
+        filled(self._box, *self.lines)
         self.setVisible(bool(self.rows))
-        self.update()
 
-    def _choose_columns(self) -> None:
+    def _line(self, kind: str) -> tuple[QFrame, QVBoxLayout]:
+        line = QFrame(self)
+        line.setProperty("kind", kind)
+        line.setMinimumHeight(self._theme.type.px(_LEAST_ROW_PX))
+        return line, filled(QVBoxLayout(line), margins=(_SIDE_PX, _PAD_PX, _SIDE_PX, _PAD_PX), spacing=2)
+
+    def _head(self) -> QFrame:
+        line, box = self._line("plan-head")
+        line.setFixedHeight(self._theme.type.px(_HEAD_ROW_PX))
+        cells = [self._cell(column, column.title, "small", line) for column in self._columns]
+        mode = PlainLabel(tr("Mode"), line, kind="small")
+        filled(box, filled(QHBoxLayout(), (mode, 1), *cells, spacing=_GAP_PX), margins=(_SIDE_PX, 0, _SIDE_PX, 0))
+        return line
+
+    def _running(self, at: int, row: ModePrediction) -> QFrame:
+        taken = self._taken(row)
+        line, box = self._line("plan-taken" if taken else "plan")
+        title = PlainLabel(mode_title(row.mode), line, kind="strong" if taken else "label", wrap=True)
+        summary = PlainLabel(_summary(row), line, kind="meter", wrap=True)
+        words = filled(QVBoxLayout(), title, summary, spacing=1)
+        cells = [
+            self._cell(column, column.values[at], "strong" if column.bold else "sub", line) for column in self._columns
+        ]
+        filled(box, filled(QHBoxLayout(), (words, 1), *cells, spacing=_GAP_PX))
+        for text in filter(None, (self._figures(row), self._reason(row))):
+            box.addWidget(PlainLabel(text, line, kind="meter", wrap=True))
+        return line
+
+    def _refused(self, row: ModePrediction) -> QFrame:
+        line, box = self._line("plan-refused")
+        title = PlainLabel(mode_title(row.mode), line, kind="label", wrap=True)
+        both = filled(QHBoxLayout(), title, (PlainLabel(row.refusal, line, kind="sub", wrap=True), 1), spacing=2)
+        if self._beside:
+            title.setFixedWidth(self._refused_indent())
+        turn(both, not self._beside)
+        box.addLayout(both)
+        return line
+
+    def _cell(self, column: _Column, text: str, kind: str, line: QWidget) -> PlainLabel:
+        cell = PlainLabel(text, line, kind=kind)
+        cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        cell.setFixedWidth(self._width_of(column))
+        return cell
+
+    def _fitting_columns(self) -> list[_Column]:
         """All columns where there is room; else those that matter most."""
         every = self._every_column()
-        for columns in (every, [*every[:-3], *every[-2:]], every[-2:], every[-2:-1]):
-            self._columns = columns
-            self._widths = [self._width_of(column) for column in columns]
-            words = self.width() - 2 * _SIDE_PX - sum(self._widths) - _GAP_PX * len(columns)
-            if words >= self._theme.type.px(_WORDS_PX):
-                return
+        for columns in (every, [*every[:-3], *every[-2:]], every[-2:]):
+            taken = sum(self._width_of(column) + _GAP_PX for column in columns)
+            if self.width() - 2 * _SIDE_PX - taken >= self._theme.type.px(_WORDS_PX):
+                return columns
+        return every[-2:-1]
+
+    def _reasons_stand_beside(self) -> bool:
+        return self.width() - 2 * _SIDE_PX - self._refused_indent() >= self._theme.type.px(_WORDS_PX)
 
     def _every_column(self) -> list[_Column]:
         runs = [row for row in self.rows if not row.refusal]
@@ -218,17 +157,14 @@ class PlanTable(QWidget):
         if self._plan is not None and not self._plan.measured:
             columns.append(_Column(tr("tok/s, assumed"), speed))
         else:
-            columns.append(_Column(tr("tok/s"), speed, TextStyle.UI_BOLD, "text"))
+            columns.append(_Column(tr("tok/s"), speed, bold=True))
         columns.append(_Column(tr("Speed-up"), times))
         return columns
 
     def _width_of(self, column: _Column) -> int:
         head = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(column.title)
-        metrics = QFontMetrics(self._theme.font(column.style))
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_BOLD if column.bold else TextStyle.UI))
         return max(head, *(metrics.horizontalAdvance(value) for value in column.values), 0) + 1
-
-    def _head_height(self) -> int:
-        return self._theme.type.px(30) if any(not row.refusal for row in self.rows) else 1
 
     def _taken(self, row: ModePrediction) -> bool:
         return self._plan is not None and row.mode == self._plan.chosen
@@ -236,48 +172,11 @@ class PlanTable(QWidget):
     def _reason(self, row: ModePrediction) -> str:
         return self._plan.reason if self._plan is not None and self._taken(row) else row.passed_over
 
-    def _placed(self, row: ModePrediction, top: int) -> _Place:
-        inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
-        lines: list[_Line] = []
-        if row.refusal:
-            indent = self._refused_indent()
-            beside = inner.width() - indent >= self._theme.type.px(_WORDS_PX)
-            title = self._line(mode_title(row.mode), TextStyle.UI_MEDIUM, "sub", inner)
-            lines.append(title)
-            room = inner.adjusted(indent, 0, 0, 0) if beside else inner.translated(0, title.box.height() + 2)
-            lines.append(self._line(row.refusal, TextStyle.UI, "sub", room))
-        else:
-            columns = sum(self._widths) + _GAP_PX * len(self._widths)
-            title_style = TextStyle.UI_BOLD if self._taken(row) else TextStyle.UI_MEDIUM
-            left = inner.adjusted(0, 0, -columns, 0)
-            for text, style, role in (
-                (mode_title(row.mode), title_style, "text"),
-                (_summary(row), TextStyle.SMALL, "sub"),
-            ):
-                lines.append(self._line(text, style, role, left))
-                left.translate(0, lines[-1].box.height() + 1)
-            whole = QRect(inner.left(), left.top() + 2, inner.width(), inner.height())
-            for text, role in ((self._figures(row), "sub"), (self._reason(row), "acct" if self._taken(row) else "sub")):
-                if text:
-                    lines.append(self._line(text, TextStyle.SMALL, role, whole))
-                    whole.translate(0, lines[-1].box.height() + 2)
-        bottom = max(line.box.bottom() for line in lines)
-        wanted = bottom - top + 1 + _PAD_PX
-        height = max(wanted, self._theme.type.px(_LEAST_ROW_PX))
-        lower = (height - wanted) // 2  # words stand in the middle of a row that has room
-        lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
-        return _Place(row, self._taken(row), QRect(0, top, self.width(), height), tuple(lines))
-
     def _refused_indent(self) -> int:
         """Left edge of the reasons of refused modes: after the longest of their names."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         names = (metrics.horizontalAdvance(mode_title(row.mode)) for row in self.rows if row.refusal)
-        return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
-
-    def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
-        metrics = QFontMetrics(self._theme.font(style))
-        bounds = metrics.boundingRect(QRect(0, 0, room.width(), 100_000), int(_WRAP), text)
-        return _Line(text, style, role, QRect(room.left(), room.top(), room.width(), bounds.height()))
+        return max(self._theme.type.px(_REFUSED_PX), max(names, default=0) + _GAP_PX)
 
     def _figures(self, row: ModePrediction) -> str:
         if tr("First token") in self.column_titles:
@@ -289,36 +188,6 @@ class PlanTable(QWidget):
             words.append(tr("{size} GB on the GPU", size=_memory(row, gpu=True)))
         words.append(tr("first token after {time}", time=_first_token(row)))
         return ", ".join(words)
-
-    def _paint_place(self, painter: QPainter, index: int, place: _Place) -> None:
-        color = self._theme.color
-        if place.row.refusal:
-            painter.fillRect(place.box, color("surf"))
-        elif place.taken:
-            painter.fillRect(place.box, color("accs"))
-        painter.fillRect(QRect(0, place.box.top(), self.width(), 1), color("line"))
-        for line in place.lines:
-            painter.setFont(self._theme.font(line.style))
-            painter.setPen(color("acct" if place.taken and line.role == "sub" else line.role))
-            painter.drawText(mirrored(self, QRectF(line.box)), int(_WRAP), line.text)
-        if not place.row.refusal:
-            head = place.lines[0].box.height() + place.lines[1].box.height() + 2 * _PAD_PX
-            self._paint_cells(painter, place.box.top(), head, index)
-
-    def _paint_cells(self, painter: QPainter, top: int, height: int, index: int | None) -> None:
-        """Paint the figures of a row, or the titles of the columns."""
-        right = self.width() - _SIDE_PX
-        for column, width in reversed(list(zip(self._columns, self._widths, strict=True))):
-            box = QRectF(right - width, top, width, height)
-            painter.setFont(self._theme.font(TextStyle.SMALL if index is None else column.style))
-            painter.setPen(self._theme.color("mute" if index is None else column.role))
-            painter.drawText(mirrored(self, box), _RIGHT, column.title if index is None else column.values[index])
-            right -= width + _GAP_PX
-        if index is None and self._head_height() > 1:
-            painter.setFont(self._theme.font(TextStyle.SMALL))
-            painter.setPen(self._theme.color("mute"))
-            box = QRectF(_SIDE_PX, top, max(right - _SIDE_PX, 0), height)
-            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, tr("Mode"))
 
     def _describe(self) -> None:
         said = []
@@ -347,10 +216,15 @@ def _first_token(row: ModePrediction) -> str:
 
 
 class PlanPanel(QFrame):
-    """A frame with head, table and notes."""
+    """A frame with head, table and notes.
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    Args:
+        model: Chooses the model.
+        context: Chooses its context.
+    """
+
+    def __init__(self, theme: Theme, model: ChoiceField, context: ChoiceField) -> None:
+        super().__init__()
         self._theme = theme
         self.setProperty("kind", "panel")
         title = PlainLabel(tr("Plan"), self, kind="section")
@@ -358,8 +232,7 @@ class PlanPanel(QFrame):
             tr("Ways to run the model, fastest first: as measured here, else as predicted"), self, kind="sub", wrap=True
         )
         words = filled(QVBoxLayout(), title, subtitle, spacing=2)
-        self.model = PickButton(theme, tr("Model to plan"), self)  # chooses the model
-        self.context = PickButton(theme, tr("Context to plan"), self)  # chooses its context
+        self.model, self.context = model, context
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(8)
         # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
@@ -382,10 +255,10 @@ class PlanPanel(QFrame):
         none = [] if plan.chosen else [plan.reason]
         self.notes.setText("\n".join([*none, *plan_notes(plan)]))
 
-    def set_lists(self, model: str, context: str) -> None:
+    def show_chosen(self, model: str, context: str) -> None:
         """Show what is planned for."""
-        self.model.set_words(model)
-        self.context.set_words(context)
+        self.model.show_value(model)
+        self.context.show_value(context)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -394,11 +267,7 @@ class PlanPanel(QFrame):
 
     def _fit(self) -> None:
         """Put the lists below the title if it has no room beside them."""
-        px, down, along = (
-            self._theme.type.px,
-            QBoxLayout.Direction.TopToBottom,
-            QBoxLayout.Direction.LeftToRight,
-        )
+        px = self._theme.type.px
         lists = self.model.sizeHint().width() + self.context.sizeHint().width()
-        self._head.setDirection(down if self.width() - lists < px(_WORDS_PX) + _HEAD_PX else along)
-        self._buttons.setDirection(down if self.width() < px(_PILED_PX) else along)
+        turn(self._head, self.width() - lists < px(_WORDS_PX) + _HEAD_PX)
+        turn(self._buttons, self.width() < px(_PILED_PX))

@@ -26,7 +26,7 @@ from app.ui.models.wording import (
     speed_range,
 )
 from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
-from app.ui.parts import STRETCH, ElidedLabel, Flow, PlainLabel, filled, icon_button, push_button
+from app.ui.parts import STRETCH, ElidedLabel, Flow, PlainLabel, filled, icon_button, in_columns, push_button
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme, set_kind
 from app.words import tr
@@ -321,7 +321,6 @@ class CardGrid(QWidget):
         if columns == self.columns:
             return
         self.columns = columns
-        for number, card in enumerate(self.cards.values()):
-            self._grid.addWidget(card, number // columns, number % columns)
-        for column in range(_MOST_COLUMNS):
-            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+        in_columns(self._grid, self.cards.values(), columns)
+        for column in range(len(self.cards), columns):
+            self._grid.setColumnStretch(column, 1)  # a card is as wide where there are few

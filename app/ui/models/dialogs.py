@@ -1,4 +1,4 @@
-"""Dialogs of the page of models: their base, the folders that models lie in, and a server to add."""
+"""Dialogs of the page of models: importing, removing, the folders that models lie in, and a server to add."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -24,80 +22,18 @@ from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.form_fields import RadioBox, TickBox
 from app.ui.models.wording import joined
-from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, push_button, scrolled
-from app.ui.theme.focus_ring import RingedDialog
+from app.ui.parts import ElidedLabel, PlainLabel, filled, push_button
+from app.ui.sheet import Sheet
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model
-from engine.messages import DownloadStatus
-
-_WIDTH_PX = 460
-_EDGE_PX = 20
-
 
 #: What comes again in a moment is not asked about.
 WORTH_ASKING_BYTES = 50_000_000
 _LONGEST = {"address": 300, "key": 1000, "name": 40}
 
 
-class ModelDialog(RingedDialog):
-    """Sheet above the window."""
-
-    def __init__(self, theme: Theme, title: str, accept: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, title, parent)
-        self._theme = theme
-        content = QWidget(self)
-        self.column = filled(QVBoxLayout(content), margins=(_EDGE_PX, 18, _EDGE_PX, 8), spacing=10)
-        self._heading = PlainLabel(title, content, kind="section", wrap=True)
-        self.column.addWidget(self._heading)
-        self.area = scrolled(content, self, title)
-        self.cancel_button = push_button(tr("Cancel"), self, self.reject)
-        # Does what the dialog is about
-        self.accept_button = push_button(accept, self, self.accept, kind="primary", default=True)
-        buttons = filled(
-            QHBoxLayout(),
-            *(STRETCH, self.cancel_button, self.accept_button),
-            margins=(_EDGE_PX, 12, _EDGE_PX, 16),
-            spacing=8,
-        )
-        filled(QVBoxLayout(self), (self.area, 1), buttons, margins=0, spacing=0)
-
-    def add_words(self, words: str, kind: str = "sub") -> QLabel:
-        """Add a paragraph and return its label."""
-        label = PlainLabel(words, self, kind=kind, wrap=True)
-        self.column.addWidget(label)
-        return label
-
-    def fit(self) -> None:
-        """Make the dialog as high as its words, within the window around it."""
-        parent = self.parentWidget()
-        room = parent.window().size() if parent is not None else None
-        width = self._theme.type.px(_WIDTH_PX)
-        if room is not None:
-            width = min(width, room.width() - 32)
-        for label in self.findChildren(QLabel):  # its font decides on how high it is
-            label.ensurePolished()
-        self.column.activate()
-        height = self.column.totalHeightForWidth(width) + self._theme.type.px(32) + 32
-        if room is not None:
-            height = min(height, max(260, room.height() - 40))
-        self.resize(width, height)
-
-
-class GivingUpDialog(ModelDialog):
-    """Asks."""
-
-    def __init__(self, theme: Theme, entry: DownloadStatus, parent: QWidget | None = None) -> None:
-        asked = tr("Discard the download of {name}?", name=title_of_model(entry.name))
-        super().__init__(theme, asked, tr("Discard"), parent)
-        size = figures.size(entry.done_bytes)
-        self.add_words(tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size))
-        self.cancel_button.setText(tr("Keep it"))
-        self.column.addStretch(1)
-        self.fit()
-
-
-class ImportDialog(ModelDialog):
+class ImportDialog(Sheet):
     """Asks whether to copy."""
 
     def __init__(self, theme: Theme, entry: ImportEntry, parent: QWidget | None = None) -> None:
@@ -116,7 +52,6 @@ class ImportDialog(ModelDialog):
         self.copy = RadioBox(theme, tr("Copy them, {size}", size=size), self)
         self.column.addWidget(self.copy)
         self.add_words(tr("{free} are free on the disk of Tenon's models.", free=free), "small")
-        self.column.addStretch(1)
         self.fit()
 
     @property
@@ -125,7 +60,7 @@ class ImportDialog(ModelDialog):
         return self.copy.isChecked()
 
 
-class RemovalDialog(ModelDialog):
+class RemovalDialog(Sheet):
     """Asks; the button says what is freed."""
 
     def __init__(self, theme: Theme, removal: RemovalEntry, in_use: bool, parent: QWidget | None = None) -> None:
@@ -143,7 +78,6 @@ class RemovalDialog(ModelDialog):
             box.toggled.connect(self._say_size)
             self.column.addWidget(box)
         self.add_words(tr("Chats with it stay as they are."))
-        self.column.addStretch(1)
         self._say_size()
         self.fit()
 
@@ -160,20 +94,21 @@ class RemovalDialog(ModelDialog):
         self.accept_button.setText(words)
 
 
-class MoveDialog(ModelDialog):
-    """Before Tenon's models are moved: how much that is, and what waits meanwhile."""
+def move_question(theme: Theme, target: str, size_bytes: int, parent: QWidget | None) -> Sheet:
+    """Ask before Tenon's models are moved; say how much that is, and what waits meanwhile."""
+    size = figures.size(size_bytes)
+    return Sheet(
+        theme,
+        tr("Move the models?"),
+        tr("Move"),
+        parent,
+        target,
+        tr("{size} are copied there, compared, and then deleted where they are now.", size=size),
+        tr("The model in memory is unloaded first and loaded again afterwards."),
+    )
 
-    def __init__(self, theme: Theme, target: str, size_bytes: int, parent: QWidget | None = None) -> None:
-        super().__init__(theme, tr("Move the models?"), tr("Move"), parent)
-        self.add_words(target, "label")
-        size = figures.size(size_bytes)
-        self.add_words(tr("{size} are copied there, compared, and then deleted where they are now.", size=size))
-        self.add_words(tr("The model in memory is unloaded first and loaded again afterwards."))
-        self.column.addStretch(1)
-        self.fit()
 
-
-class FoldersDialog(ModelDialog):
+class FoldersDialog(Sheet):
     """Shows them, and asks the store for what the user wants."""
 
     def __init__(self, theme: Theme, store: ModelStore, parent: QWidget | None = None) -> None:
@@ -194,7 +129,6 @@ class FoldersDialog(ModelDialog):
         self.add_button = push_button(tr("Add a folder..."), self, self._add)
         self.column.addWidget(self.add_button)
         self.add_words(tr("Models of other programs are used where they are. Nothing there is ever changed."))
-        self.column.addStretch(1)
         self._folders.changed.connect(self.refresh)
         self._folders.checked.connect(self._confirm)
         self._folders.refused.connect(self._say_trouble)
@@ -284,7 +218,7 @@ class FoldersDialog(ModelDialog):
 
     @Slot(str, object)
     def _confirm(self, target: str, size_bytes: int) -> None:
-        dialog = MoveDialog(self._theme, target, size_bytes, self.parentWidget())
+        dialog = move_question(self._theme, target, size_bytes, self.parentWidget())
         dialog.accepted.connect(partial(self._store.move, target))
         dialog.open()
 
@@ -301,19 +235,7 @@ def _title(entry: FolderEntry) -> str:
     return entry.source or tr("Added")
 
 
-class ForgettingDialog(ModelDialog):
-    """Asks."""
-
-    def __init__(self, theme: Theme, server: str, in_use: bool, parent: QWidget) -> None:
-        super().__init__(theme, tr("Forget {server}?", server=server), tr("Forget"), parent)
-        self.add_words(tr("Its models disappear from the list, and its key is deleted from the keyring. Chats stay."))
-        if in_use:
-            self.add_words(tr("It is in use: the built-in model answers from then on."))
-        self.column.addStretch(1)
-        self.fit()
-
-
-class ServerDialog(ModelDialog):
+class ServerDialog(Sheet):
     """Three fields. It stays open with a sentence where the server cannot be added.
 
     Args:
@@ -341,7 +263,6 @@ class ServerDialog(ModelDialog):
         self.add_words(tr("The key is kept in the system's keyring and sent to this address alone."), "small")
         self.trouble = self.add_words("", "bad")
         self.trouble.hide()
-        self.column.addStretch(1)
         self.address.textChanged.connect(self._allow)
         servers.added.connect(self._close)
         servers.refused.connect(self._say_trouble)

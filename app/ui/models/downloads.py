@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -30,6 +31,33 @@ class RuledRow(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.y() > 1:
             QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
+
+
+_Row = TypeVar("_Row", bound=QWidget)
+
+
+class RowList(QFrame, Generic[_Row]):
+    """Rows below one another; each is kept as long as what it shows is listed."""
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "rows")
+        self.setAccessibleName(title)
+        self.rows: dict[str, _Row] = {}  # by name
+        self._column = filled(QVBoxLayout(self), margins=0, spacing=0)
+
+    def _keep(self, names: Sequence[str], make: Callable[[str], _Row]) -> None:
+        for name in self.rows.keys() - set(names):
+            row = self.rows.pop(name)
+            row.hide()
+            row.deleteLater()
+        for number, name in enumerate(names):
+            if name not in self.rows:
+                self.rows[name] = make(name)
+            if self._column.indexOf(self.rows[name]) != number:
+                self._column.insertWidget(number, self.rows[name])
+        self.setVisible(bool(names))
 
 
 class DownloadRow(RuledRow):
@@ -105,7 +133,7 @@ class DownloadRow(RuledRow):
         return button
 
 
-class DownloadList(QFrame):
+class DownloadList(RowList[DownloadRow]):
     """All downloads, in the queue's order."""
 
     pause_requested = Signal(str)
@@ -113,33 +141,20 @@ class DownloadList(QFrame):
     cancel_requested = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setProperty("kind", "rows")
-        self.setAccessibleName(tr("Downloads"))
-        self.rows: dict[str, DownloadRow] = {}
-        self._column = filled(QVBoxLayout(self), margins=0, spacing=0)
+        super().__init__(theme, tr("Downloads"), parent)
 
     def show_entries(self, entries: Sequence[DownloadStatus]) -> None:
         """Show these."""
-        names = {entry.name for entry in entries}
-        for name in [known for known in self.rows if known not in names]:
-            row = self.rows.pop(name)
-            row.hide()
-            row.deleteLater()
+        self._keep([entry.name for entry in entries], self._make)
         for entry in entries:
-            if entry.name not in self.rows:
-                row = self.rows[entry.name] = DownloadRow(self._theme, self)
-                row.hold.clicked.connect(self._hold)
-                row.cancel.clicked.connect(self._cancel)
-                self._column.addWidget(row)
             self.rows[entry.name].show_entry(entry)
-        self.setVisible(bool(entries))
 
-    def _hold(self) -> None:
-        entry = next(row.entry for row in self.rows.values() if row.hold is self.sender())
+    def _make(self, name: str) -> DownloadRow:
+        row = DownloadRow(self._theme, self)
+        row.hold.clicked.connect(lambda: self._hold(row.entry))
+        row.cancel.clicked.connect(lambda: self.cancel_requested.emit(name))
+        return row
+
+    def _hold(self, entry: DownloadStatus | None) -> None:
         if entry is not None:
             (self.pause_requested if entry.under_way else self.resume_requested).emit(entry.name)
-
-    def _cancel(self) -> None:
-        self.cancel_requested.emit(next(name for name, row in self.rows.items() if row.cancel is self.sender()))

@@ -12,10 +12,10 @@ from app.bridge.models.store import ModelStore
 from app.chat.model_entries import DraftOffer, ListedModel, Missed, ModelDetails, OfferEntry
 from app.ui import figures
 from app.ui.form_fields import ListBox, TickBox
-from app.ui.models.dialogs import ModelDialog
 from app.ui.models.page_content import ModelShelf
 from app.ui.models.wording import joined, licence_title
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.sheet import Sheet
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -24,7 +24,7 @@ from app.words import tr
 _LARGE_BYTES = 5_000_000_000
 
 
-class DetailsDialog(ModelDialog):
+class DetailsDialog(Sheet):
     """Facts about a model, for a person who decides on it.
 
     Args:
@@ -77,7 +77,7 @@ class GetDialog(DetailsDialog):
         self.offer: OfferEntry | None = None  # what the hub says; None before it is asked
         self._draft_wanted = draft_wanted
         self._facts = self.add_words("")
-        self._room = self.add_words("")
+        self._space_left = self.add_words("")
         self.quantizations = ListBox(theme, self)
         self.quantizations.setAccessibleName(tr("Quantization"))
         self._choice = self._row(tr("Quantization"), self.quantizations)
@@ -102,11 +102,10 @@ class GetDialog(DetailsDialog):
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setAccessibleName(tr("Access token"))
         self.column.addWidget(self.token)
-        for widget in (self._facts, self._room, *self._choice, self._why, *self._gate, self.token):
+        for widget in (self._facts, self._space_left, *self._choice, self._why, *self._gate, self.token):
             widget.hide()
         self.trouble = self.add_words("", "bad")
         self.trouble.hide()
-        self.column.addStretch(1)
         self.fit()
 
     def show_asking(self) -> None:
@@ -135,7 +134,7 @@ class GetDialog(DetailsDialog):
             )
         self.quantizations.setCurrentText(offer.quantization)
         self._facts.show()
-        self._room.show()
+        self._space_left.show()
         self._why.setVisible(bool(self.draft_boxes))
         for widget in self._choice:
             widget.setVisible(len(offer.quantizations) > 1)
@@ -200,7 +199,7 @@ class GetDialog(DetailsDialog):
         total = self.offer.size_bytes + sum(sizes[draft] for draft in self.drafts)
         self.accept_button.setText(tr("Download {size}", size=figures.size(total)))
         free, left = figures.size(self.offer.free_bytes), self.offer.free_bytes - total
-        self._room.setText(
+        self._space_left.setText(
             tr("{free} are free on the disk.", free=free)
             if left < 0
             else tr("{free} are free on the disk; {left} stay free.", free=free, left=figures.size(left))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, Signal, Slot
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QMenu,
     QVBoxLayout,
@@ -31,11 +29,12 @@ from app.chat.modes import BASE_MODEL
 from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.models.cards import Tag
-from app.ui.models.dialogs import ForgettingDialog, ImportDialog, RemovalDialog, ServerDialog
-from app.ui.models.downloads import RuledRow
+from app.ui.models.dialogs import ImportDialog, RemovalDialog, ServerDialog
+from app.ui.models.downloads import RowList, RuledRow
 from app.ui.models.wording import copy_words, copying_words, joined, kind_title, licence_title, loss_words
 from app.ui.opener import show_folder
 from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
+from app.ui.sheet import Sheet
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model
@@ -170,113 +169,12 @@ class InstalledRow(RuledRow):
         self.misfits.setVisible(bool(bad))
 
 
-class InstalledList(QFrame):
-    """All models, of this computer or of servers."""
-
-    use_requested = Signal(str)  # reference
-    verify_requested = Signal(str)  # name
-    folder_requested = Signal(str)  # reference
-    remove_requested = Signal(str)  # name
-    stop_requested = Signal()
-    draft_requested = Signal(str)  # name of the model that it is for
-    change_requested = Signal(str, str)  # address and name of a server
-    forget_requested = Signal(str)  # name of a server
-    details_requested = Signal(str)  # name
-    copy_requested = Signal(str)  # name
-    cancel_requested = Signal(str)  # name of the model that a smaller copy is made of
-
-    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setProperty("kind", "rows")
-        self.setAccessibleName(title)
-        self.rows: dict[str, InstalledRow] = {}
-        self._column = filled(QVBoxLayout(self), margins=0, spacing=0)
-
-    def show_contents(self, contents: Sequence[InstalledContent]) -> None:
-        """Show these."""
-        names = [content.entry.name for content in contents]
-        for name in [known for known in self.rows if known not in names]:
-            row = self.rows.pop(name)
-            row.hide()
-            row.deleteLater()
-        for number, content in enumerate(contents):
-            name = content.entry.name
-            if name not in self.rows:
-                row = self.rows[name] = InstalledRow(self._theme, self)
-                row.use.clicked.connect(self._use)
-                row.more.clicked.connect(self._open_menu)
-                row.copy.clicked.connect(partial(self.copy_requested.emit, name))
-                row.cancel.clicked.connect(partial(self.cancel_requested.emit, name))
-                self._column.insertWidget(number, row)
-            elif self._column.indexOf(self.rows[name]) != number:
-                self._column.insertWidget(number, self.rows[name])
-            self.rows[name].show_content(content)
-        self.setVisible(bool(contents))
-
-    def menu_of(self, name: str) -> QMenu:
-        """Menu of a model's other actions."""
-        content = self.rows[name].content
-        assert content is not None
-        entry = content.entry
-        menu = QMenu(self)
-        if content.read_share is not None:
-            menu.addAction(tr("Stop")).triggered.connect(self.stop_requested)
-        if not entry.ref:  # on its way
-            return menu
-        details = menu.addAction(tr("About {title}", title=entry.title))
-        details.triggered.connect(lambda: self.details_requested.emit(name))
-        if entry.bundled:
-            return menu
-        if entry.server:
-            change = menu.addAction(tr("Change the server..."))
-            change.triggered.connect(lambda: self.change_requested.emit(entry.place, entry.server))
-            words = tr("Forget {server}...", server=entry.server)
-            forget = menu.addAction(words)
-            forget.triggered.connect(lambda: self.forget_requested.emit(entry.server))
-            return menu
-        if content.draft is not None:
-            words = tr("Get its draft {title}", title=content.draft.title)
-            draft = menu.addAction(words)
-            draft.triggered.connect(lambda: self.draft_requested.emit(name))
-        if content.offer is not None and content.copying is None:
-            words = copy_words(content.offer)
-            copy = menu.addAction(tr("Make a smaller copy: {words}", words=words))
-            copy.triggered.connect(lambda: self.copy_requested.emit(name))
-        if content.read_share is None and entry.recorded and not entry.problem:
-            check = menu.addAction(tr("Check its files"))
-            check.triggered.connect(lambda: self.verify_requested.emit(name))
-        folder = menu.addAction(tr("Show its folder"))
-        folder.triggered.connect(lambda: self.folder_requested.emit(entry.place or entry.ref))
-        if entry.source:  # it is not Tenon's to remove
-            return menu
-        menu.addSeparator()
-        remove = menu.addAction(tr("Remove..."))
-        remove.triggered.connect(lambda: self.remove_requested.emit(name))
-        return menu
-
-    @Slot()
-    def _use(self) -> None:
-        content = next(row.content for row in self.rows.values() if row.use is self.sender())
-        if content is not None:
-            self.use_requested.emit(content.entry.ref)
-
-    @Slot()
-    def _open_menu(self) -> None:
-        name, row = next((name, row) for name, row in self.rows.items() if row.more is self.sender())
-        menu = self.menu_of(name)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(row.more.mapToGlobal(QPoint(row.more.width() - menu.sizeHint().width(), row.more.height() + 4)))
-
-
 class Keeping(QObject):
     """Has it done by the store, asks where there is something to decide, and says what came of it."""
 
     said = Signal(str, bool)  # a sentence, and whether it stays
 
-    def __init__(
-        self, theme: Theme, store: ModelStore, rows: InstalledList, remote: InstalledList, window: QWidget
-    ) -> None:
+    def __init__(self, theme: Theme, store: ModelStore, window: QWidget) -> None:
         super().__init__(window)
         self._theme = theme
         self._store = store
@@ -291,15 +189,9 @@ class Keeping(QObject):
         installed.verified.connect(self._say_verified)
         store.copies.made.connect(self._say_copied)
         store.copies.refused.connect(self._say_trouble)
-        rows.copy_requested.connect(self._make_copy)
-        rows.cancel_requested.connect(store.copies.cancel)
-        rows.verify_requested.connect(installed.verify)
-        rows.stop_requested.connect(installed.stop_reading)
-        rows.folder_requested.connect(self._show_folder)
-        rows.remove_requested.connect(installed.plan_removal)
         store.servers.problem.connect(self._say_trouble)
-        remote.change_requested.connect(self.change_server)
-        remote.forget_requested.connect(self._ask_forgetting)
+        self.verify, self.stop_reading = installed.verify, installed.stop_reading
+        self.plan_removal, self.cancel_copy = installed.plan_removal, store.copies.cancel
 
     @Slot()
     def add_folder(self) -> None:
@@ -321,18 +213,25 @@ class Keeping(QObject):
         """Ask for a server and add it."""
         self.change_server("", "")
 
-    @Slot(str, str)
     def change_server(self, address: str, name: str) -> None:
         """Ask for a server, with fields filled in, and add it."""
         dialog = ServerDialog(self._theme, self._store.servers, self._window, address, name)
         dialog.added.connect(self._say_server_added)
         dialog.open()
 
-    @Slot(str)
-    def _ask_forgetting(self, server: str) -> None:
+    def ask_forgetting(self, server: str) -> None:
+        """Ask whether a server is to be forgotten."""
         mine = [entry for entry in self._store.installed.entries if entry.server == server]
         in_use = any(map(self._store.in_use, mine))
-        dialog = ForgettingDialog(self._theme, server, in_use, self._window)
+        used = [tr("It is in use: the built-in model answers from then on.")] if in_use else []
+        dialog = Sheet(
+            self._theme,
+            tr("Forget {server}?", server=server),
+            tr("Forget"),
+            self._window,
+            tr("Its models disappear from the list, and its key is deleted from the keyring. Chats stay."),
+            *used,
+        )
         dialog.accepted.connect(lambda: self._store.forget_server(server))
         dialog.open()
 
@@ -355,8 +254,8 @@ class Keeping(QObject):
         dialog.accepted.connect(lambda: self._store.remove(removal.name, dialog.drafts))
         dialog.open()
 
-    @Slot(str)
-    def _show_folder(self, ref: str) -> None:
+    def show_folder(self, ref: str) -> None:
+        """Show where a model lies in the system's own window."""
         place = Path(ref)
         problem = show_folder(place.parent if place.suffix else place)
         if problem:
@@ -366,8 +265,8 @@ class Keeping(QObject):
     def _say_trouble(self, sentence: str) -> None:
         self.said.emit(sentence, True)
 
-    @Slot(str)
-    def _make_copy(self, name: str) -> None:
+    def make_copy(self, name: str) -> None:
+        """Make a smaller copy of a model."""
         entry = self._store.entry(name)
         if entry is not None:
             self._store.copies.make(entry)
@@ -394,3 +293,75 @@ class Keeping(QObject):
             self.said.emit(tr("{name} is damaged: {files}. Get or add it again.", name=name, files=files), True)
         else:
             self.said.emit(tr("{name}: all files are what they were.", name=name), False)
+
+
+class InstalledList(RowList[InstalledRow]):
+    """All models, of this computer or of servers.
+
+    Args:
+        keeping: Does what the rows and their menus ask for, but for what the page itself shows.
+    """
+
+    use_requested = Signal(str)  # reference
+    draft_requested = Signal(str)  # name of the model that it is for
+    details_requested = Signal(str)  # name
+
+    def __init__(self, theme: Theme, title: str, keeping: Keeping, parent: QWidget) -> None:
+        super().__init__(theme, title, parent)
+        self._keeping = keeping
+
+    def show_contents(self, contents: Sequence[InstalledContent]) -> None:
+        """Show these."""
+        self._keep([content.entry.name for content in contents], self._make)
+        for content in contents:
+            self.rows[content.entry.name].show_content(content)
+
+    def menu_of(self, name: str) -> QMenu:
+        """Menu of a model's other actions."""
+        content, keeping = self.rows[name].content, self._keeping
+        assert content is not None
+        entry = content.entry
+        menu = QMenu(self)
+        if content.read_share is not None:
+            menu.addAction(tr("Stop"), keeping.stop_reading)
+        if not entry.ref:  # on its way
+            return menu
+        menu.addAction(tr("About {title}", title=entry.title), lambda: self.details_requested.emit(name))
+        if entry.bundled:
+            return menu
+        if entry.server:
+            menu.addAction(tr("Change the server..."), lambda: keeping.change_server(entry.place, entry.server))
+            words = tr("Forget {server}...", server=entry.server)
+            menu.addAction(words, lambda: keeping.ask_forgetting(entry.server))
+            return menu
+        if content.draft is not None:
+            words = tr("Get its draft {title}", title=content.draft.title)
+            menu.addAction(words, lambda: self.draft_requested.emit(name))
+        if content.offer is not None and content.copying is None:
+            words = tr("Make a smaller copy: {words}", words=copy_words(content.offer))
+            menu.addAction(words, lambda: keeping.make_copy(name))
+        if content.read_share is None and entry.recorded and not entry.problem:
+            menu.addAction(tr("Check its files"), lambda: keeping.verify(name))
+        menu.addAction(tr("Show its folder"), lambda: keeping.show_folder(entry.place or entry.ref))
+        if entry.source:  # it is not Tenon's to remove
+            return menu
+        menu.addSeparator()
+        menu.addAction(tr("Remove..."), lambda: keeping.plan_removal(name))
+        return menu
+
+    def _make(self, name: str) -> InstalledRow:
+        row = InstalledRow(self._theme, self)
+        row.use.clicked.connect(lambda: self._use(row))
+        row.more.clicked.connect(lambda: self._open_menu(name, row.more))
+        row.copy.clicked.connect(lambda: self._keeping.make_copy(name))
+        row.cancel.clicked.connect(lambda: self._keeping.cancel_copy(name))
+        return row
+
+    def _use(self, row: InstalledRow) -> None:
+        if row.content is not None:
+            self.use_requested.emit(row.content.entry.ref)
+
+    def _open_menu(self, name: str, button: QWidget) -> None:
+        menu = self.menu_of(name)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(button.mapToGlobal(QPoint(button.width() - menu.sizeHint().width(), button.height() + 4)))

@@ -13,8 +13,7 @@ from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.cards import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
-from app.ui.parts import STRETCH, ElidedLabel, PlainLabel, filled, icon_button, push_button
-from app.ui.theme.icons import tinted_pixmap
+from app.ui.parts import STRETCH, ElidedLabel, IconLabel, PlainLabel, filled, icon_button, push_button
 from app.ui.theme.theme import Theme, set_kind
 from app.words import mark, tr
 from engine.messages import Prediction
@@ -57,10 +56,9 @@ class _Row:
     """The widgets of a row."""
 
     def __init__(self, theme: Theme, parent: QWidget, get: Callable[[], None], tell: Callable[[], None]) -> None:
-        self._theme = theme
         self.name = ElidedLabel(kind="label", parent=parent)
         self.type = PlainLabel(parent, kind="small")
-        self.lock = PlainLabel(parent)
+        self.lock = IconLabel(theme, "lock", "sub", 14, parent)
         self.detail = ElidedLabel(kind="small", parent=parent)
         self.first = QWidget(parent)
         line = filled(QHBoxLayout(), self.name, self.type, self.lock, STRETCH, spacing=6)
@@ -137,11 +135,6 @@ class _Row:
         for number, cell in enumerate(self.cells):
             if number != 4:
                 cell.setVisible(shown[number])
-
-    def restyle(self) -> None:
-        """Colours of another theme."""
-        ratio = self.first.devicePixelRatioF()
-        self.lock.setPixmap(tinted_pixmap("lock", self._theme.palette.sub, 14, ratio))
 
     def discard(self) -> None:
         """Take it away."""
@@ -244,7 +237,6 @@ class ModelTable(QFrame):
             self.details_requested.emit(self._contents[number].model.reference)
 
         row = _Row(self._theme, self, get, tell)
-        row.restyle()
         for column, cell in enumerate(row.cells):
             self._grid.addWidget(cell, number + 1, column, self._alignment(column))
         self._grid.setRowMinimumHeight(number + 1, self._theme.type.px(41))
@@ -260,7 +252,6 @@ class ModelTable(QFrame):
         return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
     def _restyle(self) -> None:
-        for number, row in enumerate(self.rows):
-            row.restyle()
+        for number in range(len(self.rows)):
             self._grid.setRowMinimumHeight(number + 1, self._theme.type.px(41))
         self._refresh()

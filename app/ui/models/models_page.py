@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QIcon, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
+from PySide6.QtGui import QIcon, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
+from app.ui import figures
 from app.ui.form_fields import ListBox
 from app.ui.models.cards import CardGrid
-from app.ui.models.dialogs import WORTH_ASKING_BYTES, FoldersDialog, GivingUpDialog
+from app.ui.models.dialogs import WORTH_ASKING_BYTES, FoldersDialog
 from app.ui.models.downloads import DownloadList
 from app.ui.models.get_model import DetailsDialog, Getting
 from app.ui.models.installed import InstalledList, Keeping
 from app.ui.models.model_table import ModelTable
 from app.ui.models.page_content import ORDERS, ModelShelf
-from app.ui.parts import Flow, LabelledButton, PlainLabel, push_button
+from app.ui.parts import Flow, LabelledButton, PlainLabel, order_tabs, push_button, search_field
 from app.ui.place_page import PlacePage, SectionHead
+from app.ui.sheet import Sheet
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.hub.titles import title_of_model
 
 _TYPING_PAUSE_MS = 350
 _REFRESH_MS = 80
@@ -50,10 +52,10 @@ class ModelsPage(PlacePage):
         self.download_head = SectionHead(tr("Downloads"), self)
         self.downloads = DownloadList(theme, self)
         self.installed_head = SectionHead(tr("On this computer"), self)
-        self.installed = InstalledList(theme, tr("On this computer"), self)
+        self.keeping = Keeping(theme, self._store, self)
+        self.installed = InstalledList(theme, tr("On this computer"), self.keeping, self)
         self.remote_head = SectionHead(tr("On servers"), self)
-        self.remote = InstalledList(theme, tr("On servers"), self)
-        self.keeping = Keeping(theme, self._store, self.installed, self.remote, self)
+        self.remote = InstalledList(theme, tr("On servers"), self.keeping, self)
         self._build_search(theme)
         self.table = ModelTable(theme, self)
         self.more_button = push_button("", self, self._show_all_rows)
@@ -74,15 +76,8 @@ class ModelsPage(PlacePage):
         self.search_head = SectionHead(tr("More models"), self)
         self._search_row = QWidget(self)
         flow = Flow(8, self._search_row)
-        self.search = QLineEdit(self._search_row)
-        self.search.setPlaceholderText(tr("Search models"))
-        self.search.setAccessibleName(tr("Search models"))
-        self.search.setClearButtonEnabled(True)
+        self.search = search_field(theme, tr("Search models"), self._search_row)
         self.search.setMinimumWidth(theme.type.px(300))
-        self.search.addAction(
-            QAction(themed_icon(theme, "search"), tr("Search models"), self.search),
-            QLineEdit.ActionPosition.LeadingPosition,
-        )
         flow.addWidget(self.search)
         self.order = ListBox(theme, self._search_row, letters=18)
         for order, title in ORDERS.items():
@@ -196,8 +191,7 @@ class ModelsPage(PlacePage):
         order += downloads if self._searched else []
         if order != self._tabs:
             self._tabs = order
-            for before, after in pairwise(order):
-                self.setTabOrder(before, after)
+            order_tabs(order)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -314,7 +308,15 @@ class ModelsPage(PlacePage):
         if entry.done_bytes < WORTH_ASKING_BYTES:
             self._store.downloads.cancel(name)
             return
-        dialog = GivingUpDialog(self._theme, entry, self)
+        size = figures.size(entry.done_bytes)
+        dialog = Sheet(
+            self._theme,
+            tr("Discard the download of {name}?", name=title_of_model(entry.name)),
+            tr("Discard"),
+            self,
+            tr("{size} of it are here and would be removed. Paused, it can go on later.", size=size),
+        )
+        dialog.cancel_button.setText(tr("Keep it"))
         dialog.accepted.connect(partial(self._store.downloads.cancel, name))
         dialog.open()
 

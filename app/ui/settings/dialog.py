@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 
 from app.bridge.models.servers import HubAccess
 from app.bridge.saved_settings import SettingsDesk
@@ -19,9 +19,9 @@ from app.settings.settings import Settings
 from app.settings.settings_file import ImportedSettings
 from app.ui import figures
 from app.ui.opener import show_folder
-from app.ui.parts import PlainQuestion
+from app.ui.parts import PlainQuestion, filled, order_tabs
 from app.ui.settings.fields import ChoiceField, Fields
-from app.ui.settings.layout import Arrangement, Foot, Head, PageList
+from app.ui.settings.layout import Foot, Head, PageList
 from app.ui.settings.pages import PageStack, PageView
 from app.ui.settings.rows import ActionRow, FieldChoices, RowStates, SettingRow, TokenRow
 from app.ui.theme.focus_ring import RingedDialog
@@ -33,6 +33,7 @@ from engine.messages import LoadOptions
 _SIZE = QSize(946, 760)
 _LEAST = QSize(340, 320)
 _MARGIN_PX = 40
+_NARROW_PX = 720
 _FOLDERS = {"models_folder": "models", "data_folder": "data"}
 _FILE_NAME = "tenon-settings.json"
 
@@ -66,15 +67,18 @@ class SettingsDialog(RingedDialog):
         self._loads = False  # whether the model has to be loaded again for what was checked
         self.setMinimumSize(_LEAST)
         settings = workspace.settings
-        self.head = Head(theme, settings.model, workspace.model.state.model_name, self)
+        self.page_list = PageList(theme, PAGES, self)  # at the side; in a narrow dialog its box is in the head
+        self.head = Head(theme, settings.model, workspace.model.state.model_name, self.page_list.box, self)
         self.head.level.choose(settings.settings_level)
-        self.page_list = PageList(theme, PAGES, self)
         self.choices = FieldChoices(workspace, self.pending, self)
         self._states = RowStates(workspace, self.pending, self.choices)
         fields = Fields(theme, self._desk.limits(), self.choices.by_name())
         self.stack = PageStack(theme, fields, self)
         self.foot = Foot(theme, self)
-        self._arrangement = Arrangement(theme, self, self.page_list, self.head, self.stack, self.foot)
+        line = filled(QHBoxLayout(self), self.page_list, margins=0, spacing=0)
+        self._right = QVBoxLayout()
+        line.addLayout(self._right, 1)  # before it is filled, or PySide keeps the item of the head, which moves
+        filled(self._right, self.head, (self.stack, 1), self.foot, spacing=0)
         self._connect()
         self._show_page()
         self.resize(self.sizeHint())
@@ -151,7 +155,12 @@ class SettingsDialog(RingedDialog):
         self.head.scope.setVisible(self._offers_scope())
         self._refresh()
         self.stack.show_page(self.page_list.current, self._typed, advanced, self.scope != EVERY_MODEL)
-        self._arrangement.order_tabs()
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """From the left to the right and from top to bottom, whenever a page was made."""
+        foot = (self.foot.undo_button, self.foot.apply_button)
+        order_tabs([self.page_list.list, *self.head.controls(), *self.stack.controls(), *foot])
 
     @Slot()
     def _search(self) -> None:
@@ -240,9 +249,8 @@ class SettingsDialog(RingedDialog):
 
     def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
         in_use = {**self._desk.in_use(), **self._states.numbers_in_force()}
-        grown = [name for name, row in rows.items() if self._states.show(name, row, self.scope, in_use)]
-        if grown and self.isVisible():
-            self.stack.arrange()
+        for name, row in rows.items():
+            self._states.show(name, row, self.scope, in_use)
 
     # --- what happens around it -------------------------------------------------------------------------------
 
@@ -262,11 +270,27 @@ class SettingsDialog(RingedDialog):
     def _restyle(self) -> None:
         for _, row in self.stack.rows():
             row.field.fit()
-        self._arrangement.fit()
+        self.stack.arrange()
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrangement.fit()
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a narrow dialog the pages are a field, and the head scrolls away with the rows."""
+        narrow = self.width() < self._theme.type.px(_NARROW_PX)
+        if narrow is (self.head.parent() is self):
+            focused = self.focusWidget()
+            (self.stack.column if narrow else self._right).insertWidget(0, self.head)
+            self.head.show()
+            if focused is not None and self.head.isAncestorOf(focused):
+                focused.setFocus()
+            self._order_tabs()
+        self.page_list.setVisible(not narrow)
+        beside = self.width() - (0 if narrow else self.page_list.width())
+        self.head.fit(beside, narrow)
+        self.foot.fit(beside)
 
     # --- closing ----------------------------------------------------------------------------------------------
 
@@ -336,7 +360,6 @@ class DeskActions(QObject):
                 self._token = row
                 row.kept.connect(self._access.keep)
                 row.forgotten.connect(self._access.forget)
-                row.grown.connect(self._dialog.stack.arrange)
                 row.show_known(self._access.known, "")
                 self._access.look()
 
@@ -399,7 +422,6 @@ class DeskActions(QObject):
     def _readings_measured(self, size_bytes: float) -> None:
         if self._readings is not None:
             self._readings.show_detail(figures.size(int(size_bytes)) if size_bytes else tr("Nothing"))
-            self._dialog.stack.arrange()
 
     @Slot(str)
     def _token_told(self, problem: str) -> None:

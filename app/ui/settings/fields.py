@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QLocale, QPoint, QRect, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from app.chat.modes import Choice, draft_words, toggled
 from app.settings.setting import Names, Number, Setting, SliderScale, Switch, Words
 from app.settings.settings import Settings
 from app.ui.choice_popup import ChoicePopup
-from app.ui.form_fields import BOX_PX, ListBox, LongTextEdit, paint_tick
+from app.ui.form_fields import ListBox, LongTextEdit, TickBox
 from app.ui.painting import paint_icon, paint_words, painted, smooth
 from app.ui.parts import filled
 from app.ui.settings.number_input import NumberBox, Slider
@@ -24,6 +24,7 @@ from engine.modes import MEMORY_TITLES
 
 _ICON_PX = 14
 _SIDE_PX = 10
+_WIDEST_PX = 210  # of the words of a choice
 _EXACT_PX = 122
 
 
@@ -51,10 +52,6 @@ class Field(QWidget):
     def fit(self) -> None:
         """Take the sizes of another theme."""
 
-    def wanted_height(self) -> int:
-        """Height to take, in px."""
-        return min(self.sizeHint().height(), self.maximumHeight())
-
     def value(self) -> Any:
         """Value that it shows."""
         raise NotImplementedError
@@ -81,9 +78,15 @@ class ChoiceButton(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
-        return QSize(120, self._theme.type.px(32))
+        px, metrics = self._theme.type.px, QFontMetrics(self._theme.font(TextStyle.UI))
+        words = min(metrics.horizontalAdvance(self.text()), px(_WIDEST_PX))
+        return QSize(words + 2 * _SIDE_PX + 6 + px(_ICON_PX), px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self._theme.type.px(90), self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -143,8 +146,8 @@ class ChoiceField(Field):
     def show_value(self, value: Any) -> None:
         self._value = value
         self.button.setText(self._words(value))
+        self.button.setToolTip(self.button.text())
         self.button.setAccessibleName(f"{self._title}: {self.button.text()}")
-        self.button.update()
 
     @Slot()
     def open(self) -> None:
@@ -256,35 +259,12 @@ class NumberField(Field):
         self.edited.emit()
 
 
-class SwitchBox(QCheckBox):
-    """A box without words: they are the row's title."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def hitButton(self, pos: QPoint) -> bool:
-        """Return True anywhere on the field: all of it can be clicked."""
-        return self.rect().contains(pos)
-
-    def outline(self) -> QRect:
-        """Return the box, around which the ring of the focus goes."""
-        return self._box().toAlignedRect()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = smooth(self)
-        paint_tick(painter, self._theme, self._box(), self)
-
-    def _box(self) -> QRectF:
-        return painted(self, 0.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
-
-
 class SwitchField(Field):
     """On or off."""
 
     def __init__(self, theme: Theme, title: str, help_text: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.box = SwitchBox(theme, self)
+        self.box = TickBox(theme, "", self)  # its words are the row's title
         self.box.toggled.connect(self.edited)
         self.add(self.box, title, help_text, 1)
 

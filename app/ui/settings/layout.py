@@ -1,20 +1,17 @@
-"""Layout of the dialog: head, foot and list of pages beside the rows, or below one another in a narrow one."""
+"""What stands around the rows: head, foot and list of pages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
-    QBoxLayout,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QPushButton,
     QSizePolicy,
@@ -25,8 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.settings.pages import EVERY_MODEL, Page
 from app.ui.form_fields import ListBox
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button
-from app.ui.settings.pages import PageStack
+from app.ui.parts import STRETCH, IconLabel, PlainLabel, filled, push_button, search_field, turn
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
@@ -39,7 +35,6 @@ _SIDE_PX = 20
 _HEAD_BESIDE_PX = 60  # the edges of the switch, and what its words keep from them
 _WIDTH_PX = 176
 _BESIDE_PX = 68  # icon, edges and margins
-_NARROW_PX = 720
 
 
 class Foot(QFrame):
@@ -49,7 +44,7 @@ class Foot(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "dialog-foot")
-        self._icon = PlainLabel(self)
+        self._icon = IconLabel(theme, "info", "acc", _ICON_PX, self)
         self.words = PlainLabel(self, wrap=True)
         self.words.setMinimumWidth(40)
         self.undo_button = QPushButton(tr("Undo changes"), self)
@@ -60,8 +55,6 @@ class Foot(QFrame):
         buttons = filled(QHBoxLayout(), STRETCH, self.undo_button, self.apply_button, spacing=8)
         self._box = filled(QHBoxLayout(), (said, 1), buttons, spacing=12)
         filled(QVBoxLayout(self), self._box, margins=(20, 12, 20, 12))
-        theme.changed.connect(self.restyle)
-        self.restyle()
 
     def show_changes(self, count: int, sentences: list[str]) -> None:
         """Say what Apply would do, and whatever else there is to say."""
@@ -74,14 +67,7 @@ class Foot(QFrame):
 
     def fit(self, width: int) -> None:
         """In a narrow dialog the words stand above the buttons."""
-        narrow = width < self._theme.type.px(_FOOT_NARROW_PX)
-        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        self._box.setDirection(direction)
-
-    def restyle(self) -> None:
-        """Take the colours of the theme."""
-        icon = themed_icon(self._theme, "info", "acc")
-        self._icon.setPixmap(icon.pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
+        turn(self._box, width < self._theme.type.px(_FOOT_NARROW_PX))
 
 
 class Segments(QFrame):
@@ -137,18 +123,16 @@ class Head(QWidget):
     Args:
         model: Reference of the chosen model.
         model_name: Name in the window.
+        pages: The pages as a field, for a narrow dialog.
     """
 
-    def __init__(self, theme: Theme, model: str, model_name: str, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, model: str, model_name: str, pages: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "page")
-        self.search = QLineEdit(self)
-        self.search.addAction(themed_icon(theme, "search", "mute"), QLineEdit.ActionPosition.LeadingPosition)
-        self.search.setPlaceholderText(tr("Search all settings"))
-        self.search.setAccessibleName(tr("Search all settings"))
-        self.search.setClearButtonEnabled(True)
+        self.search = search_field(theme, tr("Search all settings"), self)
         self.search.setMinimumWidth(80)
+        self.setMinimumWidth(1)  # or the rows would be as wide where it scrolls away with them
         self.level = Segments(tr("Settings shown"), self)
         self.level.add("simple", tr("Simple"))
         self.level.add("advanced", tr("Advanced"))
@@ -159,6 +143,9 @@ class Head(QWidget):
         self.scope.choose(EVERY_MODEL)
         self._column = filled(QVBoxLayout(self), margins=(_SIDE_PX, 14, _SIDE_PX, 6), spacing=10)
         self._search_line, self._level_line, scope_line = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        pages.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._pages = pages
+        self._column.addWidget(pages)
         for line in (self._search_line, self._level_line, scope_line):
             self._column.addLayout(line)  # before it is filled, or PySide keeps the items of what moves
         self._search_line.setSpacing(12)
@@ -167,17 +154,13 @@ class Head(QWidget):
         scope_line.addWidget(self.scope)
         for line in (self._level_line, scope_line):
             line.addStretch(1)
-        self._pages: QWidget | None = None
 
-    def put_pages(self, box: QWidget) -> None:
-        """Take in the pages as a field, for a narrow dialog."""
-        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._column.insertWidget(0, box)
-        self._pages = box
+    def controls(self) -> list[QWidget]:
+        """Return what takes the focus, from the left to the right and from the top to the bottom."""
+        return [self._pages, self.search, *self.level.buttons.values(), *self.scope.buttons.values()]
 
     def fit(self, width: int, narrow: bool) -> None:
         """In a narrow dialog the pages are a field, and everything is below one another."""
-        assert self._pages is not None, "the head has no pages"
         self._pages.setVisible(narrow)
         if narrow:
             self._level_line.insertWidget(0, self.level)
@@ -256,70 +239,3 @@ class PageList(QFrame):
     @Slot(int)
     def _activated(self, number: int) -> None:
         self.choose(number)
-
-
-class Arrangement:
-    """Lays them out.
-
-    Args:
-        dialog: Whose layout it is.
-        page_list: At the side; in a narrow dialog its box is in the head.
-        head: Above the rows; in a narrow dialog it scrolls away with them.
-        stack: The rows.
-        foot: Below.
-    """
-
-    def __init__(
-        self, theme: Theme, dialog: QWidget, page_list: PageList, head: Head, stack: PageStack, foot: Foot
-    ) -> None:
-        self._theme = theme
-        self._dialog = dialog
-        self._page_list = page_list
-        self._head = head
-        self._stack = stack
-        self._foot = foot
-        line = filled(QHBoxLayout(dialog), page_list, margins=0, spacing=0)
-        self._right = right = QVBoxLayout()
-        line.addLayout(right, 1)  # before it is filled, or PySide keeps the item of the head, which moves
-        right.setSpacing(0)
-        right.addWidget(head)
-        right.addWidget(stack, 1)
-        right.addWidget(foot)
-        head.put_pages(page_list.box)
-
-    def fit(self) -> None:
-        """Lay out for the dialog's width."""
-        width = self._dialog.width()
-        narrow = width < self._theme.type.px(_NARROW_PX)
-        self._place_head(narrow)
-        self._page_list.setVisible(not narrow)
-        beside = width if narrow else width - self._page_list.width()
-        self._head.fit(beside, narrow)
-        self._foot.fit(beside)
-        self._stack.arrange()
-
-    def order_tabs(self) -> None:
-        """From the left to the right and from top to bottom, whenever a page was made."""
-        head, pages, foot = self._head, self._page_list, self._foot
-        order: list[QWidget] = [pages.list, pages.box, head.search]
-        order += [*head.level.buttons.values(), *head.scope.buttons.values(), *self._stack.controls()]
-        order += [foot.undo_button, foot.apply_button]
-        for before, after in pairwise(order):
-            QWidget.setTabOrder(before, after)
-
-    def _place_head(self, narrow: bool) -> None:
-        head = self._head
-        inside = head.parent() is not self._dialog
-        if inside == narrow:
-            return
-        focused = self._dialog.focusWidget()
-        if narrow:
-            self._right.removeWidget(head)
-            self._stack.put_head(head)
-        else:
-            self._stack.put_head(None)
-            self._right.insertWidget(0, head)
-            head.show()
-        if focused is not None and head.isAncestorOf(focused):
-            focused.setFocus()
-        self.order_tabs()

@@ -4,56 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.settings.pages import PAGES, Action, Item, Note, Page, Row, Section, matches
 from app.settings.setting import Names
 from app.settings.settings import Settings
-from app.ui.painting import place
-from app.ui.parts import PlainLabel
+from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.settings.fields import Fields
-from app.ui.settings.rows import NARROW_PX, ActionRow, NoteRow, SettingRow, TokenRow
+from app.ui.settings.rows import (
+    BUTTON_PX,
+    FIELD_PX,
+    GAP_PX,
+    IN_USE_PX,
+    NARROW_PX,
+    SIDE_PX,
+    UNLIMITED_PX,
+    WORDS_PX,
+    ActionRow,
+    LinedRow,
+    NoteRow,
+    SettingRow,
+    TokenRow,
+)
 from app.ui.theme.theme import Theme
 from app.words import tr
 
 _HEAD_PX = 38
 _TITLE_PX = 44
-_SIDE_PX = 12
 
 ItemView = SettingRow | ActionRow | NoteRow
 _STACK_SIDE_PX = 20
 
 
-class SectionHead(QWidget):
+class SectionHead(LinedRow):
     """The title of a section; the first one of a page also says what the columns are."""
 
     def __init__(self, theme: Theme, title: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.title = PlainLabel(title, self, kind="group")
+        super().__init__(theme, parent)
+        self.with_columns = False
+        self._narrow = False
+        self.title = PlainLabel(title, self, kind="group", wrap=True)
         self.chosen = PlainLabel(tr("Chosen"), self, kind="group")
         self.in_use = PlainLabel(tr("In use now"), self, kind="group")
-        self.with_columns = False
+        self.in_use.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        parts = ((self.title, WORDS_PX), (self.chosen, FIELD_PX), (self.in_use, IN_USE_PX))
+        end = 4 + BUTTON_PX + GAP_PX
+        filled(QHBoxLayout(self), *parts, margins=(SIDE_PX, 0, end, 0), spacing=GAP_PX)
 
-    def fit(self, width: int) -> int:
-        """Lay out for a width; returns the height."""
+    def arrange(self, narrow: bool) -> None:
         px = self._theme.type.px
-        height = px(self._theme.spaced(_HEAD_PX))
-        wide = width >= px(NARROW_PX) and self.with_columns
+        self._narrow = narrow
+        self.setMinimumHeight(px(self._theme.spaced(_HEAD_PX)))
+        self.show_columns(self.with_columns)
+        self.chosen.setMaximumWidth(px(FIELD_PX))
+
+    def show_columns(self, shown: bool) -> None:
+        """Say what the columns are, where there are some."""
+        self.with_columns = shown
+        wide = shown and not self._narrow
         for label in (self.chosen, self.in_use):
             label.setVisible(wide)
-        words_width = min(px(236), round(width * 0.33))
-        place(self.title, _SIDE_PX, 0, words_width if wide else width - 2 * _SIDE_PX, height, width)
-        place(self.chosen, _SIDE_PX + words_width + 16, 0, px(200), height, width)
-        in_use_width = px(108)
-        self.in_use.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        place(self.in_use, width - 4 - 28 - 12 - in_use_width, 0, in_use_width, height, width)
-        return height
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
+        self.title.setMaximumWidth(self._theme.type.px(WORDS_PX) if wide else UNLIMITED_PX)
 
 
 class PageView(QWidget):
@@ -69,7 +82,8 @@ class PageView(QWidget):
         self.page = page
         self.rows: dict[str, SettingRow] = {}  # rows of the settings on it, by name
         self.action_rows: dict[str, ActionRow] = {}  # the other rows, by name
-        self.title = PlainLabel(tr(page.title), self, kind="section")
+        self.title = PlainLabel(tr(page.title), self, kind="section", wrap=True)
+        self.title.setIndent(SIDE_PX)
         self.title.hide()
         self._fields = fields
         self._sections = [
@@ -80,6 +94,8 @@ class PageView(QWidget):
             )
             for section in page.sections
         ]
+        views = (view for head, _, items in self._sections for view in (head, *(one for _, one in items)))
+        filled(QVBoxLayout(self), self.title, *views, margins=0, spacing=0)
 
     def item_views(self) -> Iterator[SettingRow | ActionRow]:
         """Items from top to bottom."""
@@ -100,27 +116,17 @@ class PageView(QWidget):
                 view.setVisible(wanted)
                 shown += [item] if wanted else []
             head.setVisible(bool(shown))
-            head.with_columns = bool(shown) and isinstance(shown[0], Row) and not columns
+            head.show_columns(bool(shown) and isinstance(shown[0], Row) and not columns)
             columns = columns or head.with_columns
             found = found or bool(shown)
         return found
 
-    def fit(self, width: int) -> int:
-        """Lay out for a width; returns the height."""
-        top = 0
-        if not self.title.isHidden():
-            height = self._theme.type.px(_TITLE_PX)
-            place(self.title, _SIDE_PX, 0, width - 2 * _SIDE_PX, height, width)
-            top += height
+    def arrange(self, narrow: bool) -> None:
+        """Take the sizes of the theme; where it is narrow, parts of rows stand below one another."""
+        self.title.setMinimumHeight(self._theme.type.px(_TITLE_PX))
         for head, _, items in self._sections:
             for view in (head, *(view for _, view in items)):
-                if not view.isHidden():
-                    # Known before the parts are laid out: a row asks its own width.
-                    view.resize(width, view.height())
-                    height = view.fit(width)
-                    view.setGeometry(0, top, width, height)
-                    top += height
-        return top
+                view.arrange(narrow)
 
     def _make(self, item: Item) -> ItemView:
         if isinstance(item, Note):
@@ -176,15 +182,21 @@ class PageStack(QScrollArea):
         self._theme = theme
         self._fields = fields
         self._pages: dict[int, PageView] = {}
-        self._head: QWidget | None = None
+        self._narrow = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._column = QWidget(self)
-        self._column.setProperty("kind", "column")
-        self.nothing = PlainLabel(self._column, kind="sub", wrap=True)
+        self.setWidgetResizable(True)
+        content = QWidget(self)
+        content.setProperty("kind", "column")
+        self.column = filled(QVBoxLayout(content), margins=(0, 0, 0, 16))  # the dialog's head may be put into it
+        self.nothing = PlainLabel(content, kind="sub", wrap=True)
         self.nothing.setText(tr("No setting was found: try another word, or choose another page."))
-        self.setWidget(self._column)
+        self.nothing.setContentsMargins(12, 16, 12, 16)
+        self._views = QVBoxLayout()
+        self.column.addLayout(self._views)  # before it is filled, or PySide keeps the items of what moves
+        filled(self._views, self.nothing, STRETCH, margins=(_STACK_SIDE_PX, 0, _STACK_SIDE_PX, 0), spacing=0)
+        self.setWidget(content)
 
     def show_page(self, number: int, typed: str, advanced: bool, per_model: bool) -> None:
         """Show a page, or where something was typed what is found of it on all of them; see `PageView.show_items`."""
@@ -197,20 +209,14 @@ class PageStack(QScrollArea):
                 page.setVisible(shown)
                 found = found or shown
         self.nothing.setVisible(not found)
-        self.arrange()
         self.verticalScrollBar().setValue(0)
-
-    def put_head(self, head: QWidget | None) -> None:
-        """Take in what scrolls away above the pages; None gives it back to whoever asks for it."""
-        self._head = head
-        if head is not None:
-            head.setParent(self._column)
-            head.show()
 
     def page(self, number: int) -> PageView:
         """Return a page, and make it if needed."""
         if number not in self._pages:
-            page = PageView(self._theme, PAGES[number], self._fields, self._column)
+            page = PageView(self._theme, PAGES[number], self._fields, self.widget())
+            page.arrange(self._narrow)
+            self._views.insertWidget(sum(other < number for other in self._pages), page)
             self._pages[number] = page
             self.made.emit(page)
         return self._pages[number]
@@ -237,26 +243,15 @@ class PageStack(QScrollArea):
                     yield view.button
 
     def arrange(self) -> None:
-        """Lay the shown pages out below one another."""
-        width = self.width() - 2 * _STACK_SIDE_PX  # the scroll bar stands in the margin
-        top = 0
-        if self._head is not None:
-            height = self._head.sizeHint().height()
-            self._head.setGeometry(0, 0, self.width(), height)
-            top = height
+        """Take the sizes of the theme."""
+        self._narrow = self._has_no_room()
         for page in self.pages():
-            if not page.isHidden():
-                height = page.fit(width)
-                page.setGeometry(_STACK_SIDE_PX, top, width, height)
-                top += height
-        if not self.nothing.isHidden():
-            height = self.nothing.heightForWidth(width - 24)
-            self.nothing.setGeometry(_STACK_SIDE_PX + 12, top + 16, width - 24, height)
-            top += height + 32
-        self._column.resize(self.viewport().width(), top + 16)
+            page.arrange(self._narrow)
 
-    def viewportEvent(self, event: QEvent) -> bool:
-        """Words wrap elsewhere in another width, which a scroll bar that comes or goes changes too."""
-        if event.type() == QEvent.Type.Resize:
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._narrow != self._has_no_room():
             self.arrange()
-        return super().viewportEvent(event)
+
+    def _has_no_room(self) -> bool:
+        return self.width() - 2 * _STACK_SIDE_PX < self._theme.type.px(NARROW_PX)

@@ -6,53 +6,117 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import QObject, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.engine_options import ADVISED, TOLD, InForce, sampling_in_force
 from app.chat.modes import Choice
 from app.settings.pages import EVERY_MODEL, PendingSettings, rows
 from app.settings.settings import Settings
-from app.ui.painting import place
-from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button
+from app.ui.painting import smooth
+from app.ui.parts import STRETCH, PlainLabel, filled, icon_button, push_button, turn
 from app.ui.settings.fields import Field, value_words
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 
 NARROW_PX = 600
-_SIDE_PX = 12
-_GAP_PX = 16
-_WORDS_PX = 236
-_FIELD_PX = 296
-_IN_USE_PX = 108
-_BUTTON_PX = 28
+WORDS_PX = 236
+FIELD_PX = 296
+IN_USE_PX = 108
+BUTTON_PX = 28
+SIDE_PX = 12
+GAP_PX = 16
+UNLIMITED_PX = 16_777_215  # as Qt has it
+_END_PX = 4
 _BAR_PX = 3
 _ROW_PX = 58
-_LINE_ENDS = 0.3  # of a line, left where its last word ends
+_IN_USE_LINES = 3.7  # of the narrowest column, for the words of a value in use
+_NOTE_PX = 620
+_MOST = 100  # stretch of what takes the room up to its greatest width
 _TOKEN_PX = 140
 
 
-class SettingRow(QWidget):
-    """Laid out by `fit`, as words that wrap need it."""
+class LinedRow(QWidget):
+    """A line below it parts it from the next."""
 
-    reset = Signal()
-
-    def __init__(self, theme: Theme, title: str, help_text: str, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._changed = False
-        self._in_use_words = ""
+
+    def arrange(self, narrow: bool) -> None:
+        """Take the sizes of the theme; where it is narrow, parts stand below one another."""
+        raise NotImplementedError
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
+
+
+class NoteRow(LinedRow):
+    """Words across the page."""
+
+    def __init__(self, theme: Theme, words: str, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.label = PlainLabel(words, self, wrap=True)
+        self._box = filled(QHBoxLayout(self), (self.label, _MOST), STRETCH)
+
+    def arrange(self, narrow: bool) -> None:
+        pad = round(self._theme.spaced(12))
+        self.label.setMaximumWidth(self._theme.type.px(_NOTE_PX))
+        filled(self._box, margins=(SIDE_PX, pad, SIDE_PX, pad))
+
+
+class TitledRow(LinedRow):
+    """A title and sentences below it, and beside them, or below where it is narrow, what is done about them."""
+
+    def __init__(self, theme: Theme, title: str, help_text: str, parent: QWidget) -> None:
+        super().__init__(theme, parent)
         self.title = PlainLabel(title, self, kind="label", wrap=True)
         self.help = PlainLabel(help_text, self, kind="small", wrap=True)
         self.note = PlainLabel(self, kind="small", wrap=True)
         self.note.hide()
+        self._column = QVBoxLayout(self)
+        self._line = QHBoxLayout()
+        self._column.addLayout(self._line, 1)  # before it is filled, or PySide keeps the items of what moves
+        words = filled(QVBoxLayout(), STRETCH, self.title, self.help, self.note, STRETCH, spacing=1)
+        self._line.addLayout(words, WORDS_PX)
+
+    def show_note(self, words: str) -> None:
+        """Say something more below the help."""
+        self.note.setText(words)
+        self.note.setVisible(bool(words))
+
+    def arrange(self, narrow: bool) -> None:
+        pad = round(self._theme.spaced(11))
+        filled(self._column, margins=(SIDE_PX, pad, _END_PX, pad), spacing=8)
+        self.setMinimumHeight(self._theme.type.px(self._theme.spaced(_ROW_PX)))
+
+    def _limit_words(self, most_px: int) -> None:
+        for label in (self.title, self.help, self.note):
+            label.setMaximumWidth(most_px)
+
+
+class SettingRow(TitledRow):
+    """A setting's field, the value that is in use, and the way back to the usual one."""
+
+    reset = Signal()
+
+    def __init__(self, theme: Theme, title: str, help_text: str, parent: QWidget) -> None:
+        super().__init__(theme, title, help_text, parent)
+        self._changed = False
+        self._in_use_words = ""
+        self._narrow = False
         self.in_use = PlainLabel(self, kind="label", wrap=True)
         name = tr("Reset {setting}", setting=title)
         # Brings the usual value back
         self.reset_button = icon_button(theme, "rotate-ccw", name, self, self.reset)
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.reset_button.setFixedSize(BUTTON_PX, BUTTON_PX)
+        policy = self.reset_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.reset_button.setSizePolicy(policy)
+        filled(self._line, self.reset_button, spacing=GAP_PX)
         self.field: Field  # changes the setting
 
     def put_field(self, field: Field) -> None:
@@ -78,130 +142,53 @@ class SettingRow(QWidget):
         self._write_in_use()
         self.update()
 
-    def show_note(self, words: str) -> bool:
-        """Say something more below the help; returns whether that changes the row's height."""
-        if words == self.note.text():
-            return False
-        self.note.setText(words)
-        self.note.setVisible(bool(words))
-        return True
-
-    def fit(self, width: int) -> int:
-        """Lay out for a width; returns the height."""
-        px = self._theme.type.px
-        pad = round(self._theme.spaced(11))
-        if width < px(NARROW_PX):
-            return self._fit_narrow(width, pad)
-        words_width = min(px(_WORDS_PX), round(width * 0.33))
-        in_use_width = px(_IN_USE_PX)
-        right = width - 4 - _BUTTON_PX
-        height = self._place_words(QRect(_SIDE_PX, pad, words_width, 0), width)
-        if self.field.wide:
-            height = self._place_words(QRect(_SIDE_PX, pad, right - _SIDE_PX - _GAP_PX, 0), width)
-            field_height = self.field.wanted_height()
-            place(self.field, _SIDE_PX, pad + height + 8, right - _SIDE_PX - _GAP_PX, field_height, width)
-            self.in_use.hide()
-            place(self.reset_button, right, pad - 4, _BUTTON_PX, _BUTTON_PX, width)
-            return height + field_height + 8 + 2 * pad
-        left = _SIDE_PX + words_width + _GAP_PX
-        field_height = self.field.wanted_height()
-        field_width = min(px(_FIELD_PX), right - in_use_width - 2 * _GAP_PX - left)
-        total = max(height + 2 * pad, field_height + 2 * pad, px(self._theme.spaced(_ROW_PX)))
-        self._place_words(QRect(_SIDE_PX, (total - height) // 2, words_width, 0), width)
-        place(self.field, left, (total - field_height) // 2, field_width, field_height, width)
-        self.in_use.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        place(self.in_use, right - 12 - in_use_width, 0, in_use_width, total, width)
-        self.in_use.show()
+    def arrange(self, narrow: bool) -> None:
+        super().arrange(narrow)
+        px, below = self._theme.type.px, narrow or self.field.wide
+        self._narrow = narrow
+        if below:
+            self._column.insertWidget(1, self.field)
+            self._column.insertWidget(2, self.in_use)
+        else:
+            self._line.insertWidget(1, self.field, FIELD_PX, Qt.AlignmentFlag.AlignVCenter)
+            self._line.insertWidget(2, self.in_use, IN_USE_PX)
+        self._limit_words(UNLIMITED_PX if below else px(WORDS_PX))
+        self.field.setMaximumWidth(UNLIMITED_PX if below else px(FIELD_PX))
+        side = Qt.AlignmentFlag.AlignLeft if below else Qt.AlignmentFlag.AlignRight
+        self.in_use.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        self._line.setAlignment(
+            self.reset_button, Qt.AlignmentFlag.AlignTop if below else Qt.AlignmentFlag.AlignVCenter
+        )
         self._write_in_use()
-        place(self.reset_button, right, (total - _BUTTON_PX) // 2, _BUTTON_PX, _BUTTON_PX, width)
-        return total
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter, theme = QPainter(self), self._theme
         if self._changed:
-            painter.fillRect(self.rect(), theme.color("surf"))
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter = smooth(self)
+            painter.fillRect(self.rect(), self._theme.color("surf"))
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("acc"))
+            painter.setBrush(self._theme.color("acc"))
             painter.drawRoundedRect(QRectF(0, 6, _BAR_PX, self.height() - 13), 1.5, 1.5)
-        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.color("line"))
-
-    @property
-    def narrow(self) -> bool:
-        """True if the parts are below one another."""
-        return self.width() < self._theme.type.px(NARROW_PX)
-
-    def _fit_narrow(self, width: int, pad: int) -> int:
-        inner = width - _SIDE_PX - _BUTTON_PX - 8
-        height = self._place_words(QRect(_SIDE_PX, pad, inner, 0), width)
-        place(self.reset_button, width - _BUTTON_PX - 4, pad - 4, _BUTTON_PX, _BUTTON_PX, width)
-        field_height = self.field.wanted_height()
-        top = pad + height + 8
-        place(self.field, _SIDE_PX, top, width - 2 * _SIDE_PX, field_height, width)
-        top += field_height
-        self.in_use.setVisible(not self.field.wide and bool(self._in_use_words))
-        if not self.in_use.isHidden():
-            line = self._theme.type.line_height(TextStyle.UI)
-            self.in_use.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-            place(self.in_use, _SIDE_PX, top + 4, width - 2 * _SIDE_PX, line, width)
-            top += line + 4
-            self._write_in_use()
-        return top + pad
-
-    def _place_words(self, box: QRect, width: int) -> int:
-        """Place title, help and note below one another in a row of a width; returns their height."""
-        top = box.top()
-        for label in (self.title, self.help, self.note):
-            if label is self.note and not label.text():
-                continue
-            height = label.heightForWidth(box.width())
-            place(label, box.left(), top, box.width(), height, width)
-            top += height + 1
-        return top - 1 - box.top()
+            painter.end()
+        super().paintEvent(event)
 
     def _write_in_use(self) -> None:
-        words = self._in_use_words
-        if self.narrow and words:
-            words = tr("In use now: {value}", value=words)
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        lines = max(2, self.in_use.height() // self._theme.type.line_height(TextStyle.UI) - 1)
-        room = self.in_use.width() if self.narrow else round((lines - _LINE_ENDS) * self.in_use.width())
-        self.in_use.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, room))
+        room = round(_IN_USE_LINES * self._theme.type.px(IN_USE_PX))
+        words = metrics.elidedText(self._in_use_words, Qt.TextElideMode.ElideRight, room)
+        self.in_use.setText(tr("In use now: {value}", value=words) if self._narrow and words else words)
+        self.in_use.setVisible(not self.field.wide and (bool(words) or not self._narrow))
 
 
-class NoteRow(QWidget):
-    """Words across the page."""
-
-    def __init__(self, theme: Theme, words: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.label = PlainLabel(words, self, wrap=True)
-
-    def fit(self, width: int) -> int:
-        """Lay out for a width; returns the height."""
-        pad = round(self._theme.spaced(12))
-        inner = min(width - 2 * _SIDE_PX, self._theme.type.px(620))
-        height = self.label.heightForWidth(inner)
-        place(self.label, _SIDE_PX, pad, inner, height, width)
-        return height + 2 * pad
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
-
-
-class ActionRow(QWidget):
-    """A title, a sentence, and at the right what can be done."""
+class ActionRow(TitledRow):
+    """At the right is what can be done."""
 
     requested = Signal()
 
     def __init__(self, theme: Theme, title: str, help_text: str, button: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.title = PlainLabel(title, self, kind="label", wrap=True)
-        self.help = PlainLabel(help_text, self, kind="small", wrap=True)
-        self.detail = PlainLabel(self, kind="small", wrap=True)
+        super().__init__(theme, title, help_text, parent)
         self.side = QWidget(self)
         self.line = filled(QHBoxLayout(self.side), margins=0, spacing=8)
+        filled(self._line, (self.side, FIELD_PX + IN_USE_PX, Qt.AlignmentFlag.AlignVCenter))
         self.button: QPushButton | None = None
         if button:
             self.button = push_button(button, self.side, self.requested, default=False)
@@ -211,40 +198,15 @@ class ActionRow(QWidget):
 
     def show_detail(self, words: str) -> None:
         """Say something below the help: a folder, a state. A long path is broken after its separators."""
-        self.detail.setText(re.sub(r"([/\\])", "\\1\u200b", words))
-        self.detail.setToolTip(words)
-        self.detail.setAccessibleName(words)
+        self.show_note(re.sub(r"([/\\])", "\\1\u200b", words))
+        self.note.setToolTip(words)
+        self.note.setAccessibleName(words)
 
-    def fit(self, width: int) -> int:
-        """Lay out for a width; returns the height."""
-        px = self._theme.type.px
-        pad = round(self._theme.spaced(11))
-        narrow = width < px(NARROW_PX)
-        words_width = width - 2 * _SIDE_PX if narrow else min(px(_WORDS_PX), round(width * 0.33))
-        labels = [label for label in (self.title, self.help, self.detail) if label.text()]
-        heights = [label.heightForWidth(words_width) for label in labels]
-        words_height = sum(heights) + len(labels) - 1
-        left = _SIDE_PX if narrow else _SIDE_PX + words_width + _GAP_PX
-        side_width = width - left - _SIDE_PX
-        self.fit_side(side_width)
-        side_height = self.side.sizeHint().height()
-        least = px(self._theme.spaced(_ROW_PX))
-        total = max(words_height + 2 * pad, side_height + 2 * pad, least)
-        top = pad if narrow else (total - words_height) // 2
-        for label, height in zip(labels, heights, strict=True):
-            place(label, _SIDE_PX, top, words_width, height, width)
-            top += height + 1
-        if narrow:
-            place(self.side, left, top + 8, side_width, side_height, width)
-            return top + 8 + side_height + pad
-        place(self.side, left, (total - side_height) // 2, side_width, side_height, width)
-        return total
-
-    def fit_side(self, width: int) -> None:
-        """Arrange what can be done for a width."""
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        QPainter(self).fillRect(0, self.height() - 1, self.width(), 1, self._theme.color("line"))
+    def arrange(self, narrow: bool) -> None:
+        super().arrange(narrow)
+        turn(self._line, narrow)
+        self._line.setSpacing(8 if narrow else GAP_PX)
+        self._limit_words(UNLIMITED_PX if narrow else self._theme.type.px(WORDS_PX))
 
 
 class TokenRow(ActionRow):
@@ -252,7 +214,6 @@ class TokenRow(ActionRow):
 
     kept = Signal(str)
     forgotten = Signal()
-    grown = Signal()  # its words need another height
 
     def __init__(self, theme: Theme, title: str, help_text: str, parent: QWidget) -> None:
         super().__init__(theme, title, help_text, "", parent)
@@ -276,18 +237,17 @@ class TokenRow(ActionRow):
         self.line.addWidget(self.edit, 1)
         self.line.addLayout(self._buttons)
 
-    def fit_side(self, width: int) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the buttons below the field where they have no room beside one another."""
+        super().resizeEvent(event)
         needed = self._buttons.sizeHint().width() + self._theme.type.px(_TOKEN_PX)
-        direction = QBoxLayout.Direction.TopToBottom if needed > width else QBoxLayout.Direction.LeftToRight
-        self.line.setDirection(direction)
+        turn(self.line, needed > self.side.width())
 
     def show_known(self, known: bool | None, problem: str) -> None:
         """Show whether there is a token, and what went wrong."""
         words = {None: "", True: tr("An access token is saved."), False: tr("No access token is saved.")}[known]
         self.show_detail(problem or words)
         self.forget_button.setEnabled(bool(known))
-        self.grown.emit()
 
     @Slot()
     def _typed(self) -> None:
@@ -373,8 +333,8 @@ class RowStates:
         of_model = settings.of_model(settings.model)
         return sampling_in_force({name: getattr(of_model, name) for name in ADVISED}, advice)
 
-    def show(self, name: str, row: SettingRow, scope: str, in_use: Mapping[str, Any]) -> bool:
-        """Show how a row stands; return whether its height is another now.
+    def show(self, name: str, row: SettingRow, scope: str, in_use: Mapping[str, Any]) -> None:
+        """Show how a row stands.
 
         Args:
             scope: Scope as in `PendingSettings`.
@@ -399,7 +359,7 @@ class RowStates:
             in_use="" if not known else value_words(setting, told) if told != () else tr("None"),
             usual_words=value_words(setting, usual),
         )
-        return row.show_note(row.field.notice() or self._note(name, value, scope))
+        row.show_note(row.field.notice() or self._note(name, value, scope))
 
     def _note(self, name: str, value: Any, scope: str) -> str:
         """Remark on a row: the first of these that applies."""

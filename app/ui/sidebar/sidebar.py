@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.search import SearchResults
 from app.ui import figures
 from app.ui.painting import paint_box, paint_words, painted, place, smooth
 from app.ui.pane import PaneEdge
-from app.ui.parts import PlainLabel, filled, push_button
+from app.ui.parts import PlainLabel, filled, push_button, search_field
 from app.ui.places import CHAT, MODELS, PLACES
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel, Row
@@ -142,13 +143,13 @@ class PlacesNav(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.rows: dict[str, NavRow] = {}
         self.download = DownloadLine(theme, self)
-        self.download.clicked.connect(self._download_clicked)
+        self.download.clicked.connect(partial(self.requested.emit, MODELS))
         column = filled(QVBoxLayout(self), self.download, margins=(8, 9, 8, 8), spacing=0)
         rows = [(place.name, place.icon, tr(place.title)) for place in PLACES]
         for name, icon, title in (*rows, (SETTINGS, "settings", tr("Settings"))):
             row = self.rows[name] = NavRow(theme, icon, title, self)
             row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
-            row.clicked.connect(self._clicked)
+            row.clicked.connect(partial(self._clicked, name))
             column.addWidget(row)
         self.rows[SETTINGS].set_hint(key_words("Ctrl+,"))
 
@@ -157,12 +158,7 @@ class PlacesNav(QWidget):
         for name, row in self.rows.items():
             row.set_chosen(name == place)
 
-    def _download_clicked(self) -> None:
-        self.requested.emit(MODELS)
-
-    def _clicked(self) -> None:
-        sender = self.sender()
-        name = next(name for name, row in self.rows.items() if row is sender)
+    def _clicked(self, name: str) -> None:
         self.rows[name].set_chosen(not self.rows[name].isChecked())  # the place's change decides
         self.requested.emit(name)
 
@@ -207,14 +203,7 @@ class Sidebar(QWidget):
         scale_icon(theme, self.new_button, 16)
         self.new_button.setAccessibleDescription(key_words("Ctrl+N"))
         KeyHint(key_words("Ctrl+N"), self.new_button)
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(tr("Search chats"))
-        self.search.setAccessibleName(tr("Search chats"))
-        self.search.setClearButtonEnabled(False)
-        self.search.addAction(
-            QAction(themed_icon(theme, "search"), tr("Search chats"), self.search),
-            QLineEdit.ActionPosition.LeadingPosition,
-        )
+        self.search = search_field(theme, tr("Search chats"), self, clears=False)
         if self.isRightToLeft():  # words of the other direction would begin under the hint
             self.search.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
         self._search_hint = KeyHint(key_words("Ctrl+K"), self.search)

@@ -175,7 +175,7 @@ class RingedDialog(QDialog):
     def room(self, margin_px: int) -> QSize:
         """Size of the window around it, less a margin; any size where there is no window."""
         parent = self.parentWidget()
-        return QSize(10_000, 10_000) if parent is None else parent.size() - QSize(margin_px, margin_px)
+        return QSize(10_000, 10_000) if parent is None else parent.window().size() - QSize(margin_px, margin_px)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab ends up here whichever widget has the focus."""

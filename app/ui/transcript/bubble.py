@@ -86,21 +86,94 @@ class MessageEditor(QFrame):
             self.submitted.emit(text)
 
 
-class OwnMessage(QWidget):
-    """A row with the bubble at its right; its buttons are seen under the pointer, and by whoever comes by Tab.
-
-    They stand at the bubble's left, or below it where there is no room.
-    """
+class MessageWidget(QWidget):
+    """A message with its buttons, and the field that stands in its place while it is worded anew."""
 
     height_changed = Signal()
     action_requested = Signal(int, object)  # message id, Action
     alternative_chosen = Signal(int)  # message id
     edited = Signal(int, str)  # message id, the other wording
 
-    def __init__(self, theme: Theme, message: Message, parent: QWidget | None = None) -> None:
+    after_editing = Action.EDIT  # the button that has the focus once the field is left without another wording
+
+    def __init__(self, theme: Theme, message: Message, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.message = message
+        self.editor: MessageEditor | None = None
+
+    def _make_buttons(self, order: Sequence[Action], more: Sequence[Action]) -> None:
+        """Make them after what the Tab key reaches before them."""
+        noun = "reply" if self.message.role == "assistant" else "message"
+        self.buttons = MessageActions(self.theme, noun, order, more, self)
+        self.buttons.triggered.connect(self._act)
+        self.buttons.alternative_chosen.connect(self.alternative_chosen)
+
+    @property
+    def text(self) -> str:
+        """The message."""
+        return self.message.content
+
+    def set_alternatives(self, ids: Sequence[int]) -> None:
+        """Set the versions of this message, itself included, oldest first."""
+        if self.buttons.set_alternatives(ids, self.message.id):
+            self._changed()
+
+    def edit(self) -> None:
+        """Put a field in place of the message."""
+        self.editor = MessageEditor(self.theme, self.text, self, reply=self.message.role == "assistant")
+        self.editor.submitted.connect(self._submit)
+        self.editor.cancelled.connect(self._leave_editor)
+        self.editor.height_changed.connect(self._changed)
+        self.editor.show()
+        self._show_editor(True)
+        self._changed()
+        self.editor.begin()
+
+    def _show_editor(self, shown: bool) -> None:
+        """Hide what the field stands in place of, or show it again."""
+        raise NotImplementedError
+
+    def _copy_message(self, action: Action) -> None:
+        """Copy the text."""
+        raise NotImplementedError
+
+    @Slot()
+    def _changed(self) -> None:
+        self.height_changed.emit()
+
+    @Slot(object)
+    def _act(self, action: Action) -> None:
+        if action in (Action.COPY, Action.COPY_PLAIN):
+            self._copy_message(action)
+        elif action is Action.EDIT:
+            self.edit()
+        else:
+            self.action_requested.emit(self.message.id, action)
+
+    @Slot(str)
+    def _submit(self, text: str) -> None:
+        self.edited.emit(self.message.id, text)
+
+    @Slot()
+    def _leave_editor(self) -> None:
+        if self.editor is not None:
+            editor, self.editor = self.editor, None
+            self._show_editor(False)
+            self.buttons.button(self.after_editing).setFocus(Qt.FocusReason.OtherFocusReason)
+            editor.hide()
+            editor.deleteLater()
+            self._changed()
+
+
+class OwnMessage(MessageWidget):
+    """A row with the bubble at its right; its buttons are seen under the pointer, and by whoever comes by Tab.
+
+    They stand at the bubble's left, or below it where there is no room.
+    """
+
+    def __init__(self, theme: Theme, message: Message, parent: QWidget | None = None) -> None:
+        super().__init__(theme, message, parent)
         self._bubble = QFrame(self)
         self._bubble.setProperty("kind", "bubble")
         self.blocks = ReplyBlocks(theme, self._bubble, plain=True)
@@ -112,24 +185,12 @@ class OwnMessage(QWidget):
         self.fold = push_button("", self._bubble, self._turn_fold, kind="link")  # shows all, or the beginning
         self._unfolded = False
         self._show_bubble()
-        self.editor: MessageEditor | None = None
-        self.buttons = MessageActions(
-            theme,
-            "message",
-            (Action.COPY, Action.EDIT, Action.DELETE, Action.PREVIOUS, Action.NEXT),
-            (Action.BRANCH, Action.COMPARE),
-            self,
+        self._make_buttons(
+            (Action.COPY, Action.EDIT, Action.DELETE, Action.PREVIOUS, Action.NEXT), (Action.BRANCH, Action.COMPARE)
         )
         self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE, Action.BRANCH, Action.COMPARE))
         self.buttons.set_seen(False)
-        self.buttons.triggered.connect(self._act)
-        self.buttons.alternative_chosen.connect(self.alternative_chosen)
         self.restyle()
-
-    @property
-    def text(self) -> str:
-        """The message."""
-        return self.message.content
 
     def set_joined(self, joined: bool) -> None:
         """Leave the text to the reply that goes on with it, and keep the buttons and the names of files."""
@@ -146,11 +207,6 @@ class OwnMessage(QWidget):
     def set_message(self, message: Message) -> None:
         """Take the message's new state; its text never changes."""
         self.message = message
-
-    def set_alternatives(self, ids: Sequence[int]) -> None:
-        """Set the versions of this message, itself included, oldest first."""
-        if self.buttons.set_alternatives(ids, self.message.id):
-            self.height_changed.emit()
 
     def restyle(self) -> None:
         """Take the theme's fonts again."""
@@ -225,17 +281,16 @@ class OwnMessage(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         self.buttons.set_seen(False)
 
-    def edit(self) -> None:
-        """Put a field in place of the bubble."""
-        self.editor = MessageEditor(self.theme, self.message.content, self)
-        self.editor.submitted.connect(self._submit)
-        self.editor.cancelled.connect(self._cancel)
-        self.editor.height_changed.connect(self.height_changed)
-        self.editor.show()
-        self.height_changed.emit()
-        self.editor.begin()
-        self._bubble.hide()
-        self.buttons.hide()
+    def _show_editor(self, shown: bool) -> None:
+        self.buttons.setVisible(not shown)
+        if shown:
+            self._bubble.hide()
+        else:
+            self._show_bubble()
+
+    def _copy_message(self, action: Action) -> None:
+        QGuiApplication.clipboard().setText(self.text)
+        self.buttons.say_copied()
 
     def _file_label(self, attachment: Attachment) -> QLabel:
         label = PlainLabel(self._bubble, kind="file")
@@ -243,29 +298,3 @@ class OwnMessage(QWidget):
         label.setToolTip("\n".join(filter(None, (attachment.name, attachment.missing))))
         label.setAccessibleDescription(attachment.missing)
         return label
-
-    @Slot(object)
-    def _act(self, action: Action) -> None:
-        if action is Action.COPY:
-            QGuiApplication.clipboard().setText(self.message.content)
-            self.buttons.say_copied()
-        elif action is Action.EDIT:
-            self.edit()
-        else:
-            self.action_requested.emit(self.message.id, action)
-
-    @Slot(str)
-    def _submit(self, text: str) -> None:
-        self.edited.emit(self.message.id, text)
-
-    @Slot()
-    def _cancel(self) -> None:
-        if self.editor is None:
-            return
-        editor, self.editor = self.editor, None
-        self._show_bubble()
-        self.buttons.show()
-        self.buttons.button(Action.EDIT).setFocus(Qt.FocusReason.OtherFocusReason)
-        editor.hide()
-        editor.deleteLater()
-        self.height_changed.emit()

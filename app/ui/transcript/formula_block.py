@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import (
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
     QPainter,
     QPaintEvent,
     QResizeEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chat.formula import Formula, FormulaShape
 from app.chat.markdown_blocks import Block
 from app.ui.parts import PlainLabel
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.formula_text import FORMULA_SCALE
-from app.ui.transcript.selectable import Selectable, SelectableWhole
+from app.ui.transcript.selectable import SelectableWhole
 from app.ui.transcript.text_marks import Stretch
 from app.words import tr
 
@@ -57,32 +53,15 @@ class FormulaPicture(QWidget):
 class FormulaBlock(SelectableWhole):
     """The formula, or its source where it is not closed, not yet set or cannot be read."""
 
-    height_changed = Signal()
-
     def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-        self._block = block
         self._picture = FormulaPicture(theme)
-        self._scroll = QScrollArea(self)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._picture)
-        self._scroll.viewport().setAutoFillBackground(False)
-        self._picture.setAutoFillBackground(False)
+        super().__init__(theme, self._picture, tr("Formula"), parent)
+        self._block = block
         self._source = PlainLabel(self, wrap=True)
-        theme.formulas.changed.connect(self._formulas_came)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setAccessibleName(tr("Formula"))
-        self._show()
+        self.restyle()
 
     def whole_source(self) -> str:
         return self._block.source
-
-    def selectables(self) -> list[Selectable]:
-        """Parts that a selection can reach."""
-        return [self]
 
     @property
     def typeset(self) -> bool:
@@ -93,7 +72,7 @@ class FormulaBlock(SelectableWhole):
         """Show more of the same formula."""
         if block != self._block:
             self._block = block
-            self._show()
+            self.restyle()
 
     def set_drafted(self, stretches: list[Stretch]) -> None:
         """Do nothing: a drawing has no places to mark."""
@@ -107,22 +86,9 @@ class FormulaBlock(SelectableWhole):
         self._picture.resize(size)
         return size.height() + (_BAR_PX if size.width() > width else 0)
 
-    def restyle(self) -> None:
-        """Take the theme's colours and sizes again."""
-        self._show()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._scroll.setGeometry(self.rect())
         self._source.setGeometry(self.rect().adjusted(0, _PADDING_Y_PX, 0, -_PADDING_Y_PX))
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not event.matches(QKeySequence.StandardKey.Copy):
-            super().keyPressEvent(event)
-        elif not self.copy_selection():
-            QGuiApplication.clipboard().setText(self.whole_source())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.selected:
@@ -134,7 +100,7 @@ class FormulaBlock(SelectableWhole):
     def _shape(self) -> FormulaShape | None:
         return self.theme.formulas.shape(self._formula()) if self._block.closed else None
 
-    def _show(self) -> None:
+    def restyle(self) -> None:
         shape = self._shape()
         self._source.setFont(self.theme.font(TextStyle.CODE))
         self._source.setText(self._block.text)
@@ -143,8 +109,5 @@ class FormulaBlock(SelectableWhole):
         self._picture.update()
         self.setAccessibleDescription(self._block.text)
 
-    @Slot(object)
-    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
-        if self._formula() in formulas:
-            self._show()
-            self.height_changed.emit()
+    def awaits(self, formulas: frozenset[Formula]) -> bool:
+        return self._formula() in formulas

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from enum import Enum
-from itertools import pairwise
+from functools import partial
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QPaintEvent
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.reply import can_continue, trouble_of
-from app.ui.parts import LabelledButton, PlainLabel, filled
+from app.ui.parts import LabelledButton, PlainLabel, filled, order_tabs
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
@@ -203,7 +203,7 @@ class MessageActions(QWidget):
             button.setText(f" {tr(words)}")
             button.setProperty("kind", "quiet")
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.clicked.connect(self._clicked)
+        button.clicked.connect(partial(self._clicked, action))
         self._size(button)
         self._buttons[action] = button
         before = self._order[: self._order.index(action)]
@@ -213,9 +213,7 @@ class MessageActions(QWidget):
         if action is Action.PREVIOUS:
             self._count = PlainLabel(self, kind="meter")
             self._row.insertWidget(at + 1, self._count)
-        made = [self._buttons[one] for one in self._order if one in self._buttons]
-        for left, right in pairwise(made):
-            self.setTabOrder(left, right)
+        order_tabs(self._buttons[one] for one in self._order if one in self._buttons)
 
     def _name(self, action: Action) -> str:
         name: str = action.value[1]
@@ -228,9 +226,7 @@ class MessageActions(QWidget):
         else:
             button.setFixedHeight(side)
 
-    @Slot()
-    def _clicked(self) -> None:
-        action = next(action for action, button in self._buttons.items() if button is self.sender())
+    def _clicked(self, action: Action) -> None:
         if action in _ARROWS:
             step = 1 if action is Action.NEXT else -1
             self.alternative_chosen.emit(self.alternatives[self._at + step])

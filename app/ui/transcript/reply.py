@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QIcon, QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.conversation import NO_STRETCHES, Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import notices_of, trouble_of
 from app.chat.troubles import Remedy, remedy_of, title_of
 from app.ui import figures
-from app.ui.parts import PlainLabel, filled, push_button
-from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
+from app.ui.parts import IconLabel, PlainLabel, filled, push_button, turn
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import TextStyle, Theme
-from app.ui.transcript.bubble import MessageEditor
+from app.ui.transcript.bubble import MessageWidget
 from app.ui.transcript.markdown_style import plain_parts
-from app.ui.transcript.message_actions import Action, MessageActions, reply_actions
+from app.ui.transcript.message_actions import Action, reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.status_strip import Prefill, StatusStrip, fit_finished_foot, fit_live_foot, reply_status
 from app.words import tr
@@ -48,7 +48,7 @@ class ErrorNotice(QFrame):
         self.theme = theme
         self._remedy, self._remedy_words = Remedy.TRY_AGAIN, ""
         self.setProperty("kind", "error")
-        self._icon = PlainLabel(self)
+        icon = IconLabel(theme, "circle-alert", "red", _ICON_PX, self)
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._sentence = PlainLabel(self, kind="sub", wrap=True)
         self._kept = PlainLabel(self, kind="sub", wrap=True)
@@ -64,9 +64,8 @@ class ErrorNotice(QFrame):
         for button in self._shown_buttons(every=True):
             self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addStretch(1)
-        row = filled(QHBoxLayout(), (self._icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=_GAP_PX)
+        row = filled(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=_GAP_PX)
         filled(QVBoxLayout(self), row, self._buttons, margins=(_SIDE_PX, 14, _SIDE_PX, 14), spacing=0)
-        self.restyle()
 
     @property
     def words(self) -> tuple[str, str]:
@@ -109,15 +108,10 @@ class ErrorNotice(QFrame):
             self._name_remedy(with_icon=widest <= room)
             self._shorten_remedy(room)
         self._buttons.setContentsMargins(inset, 12, 0, 0)
-        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        self._buttons.setDirection(direction)
+        turn(self._buttons, narrow)
         layout.activate()
         border = self.contentsMargins().left() + self.contentsMargins().right()  # of which the layout knows nothing
         return max(layout.heightForWidth(width - border), layout.minimumSize().height()) + border
-
-    def restyle(self) -> None:
-        """Take the theme's colours again."""
-        self._icon.setPixmap(tinted_pixmap("circle-alert", self.theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
 
     def _name_remedy(self, with_icon: bool = True) -> None:
         icon = _ICONS.get(self._remedy) if with_icon else None
@@ -180,25 +174,20 @@ class ModelChange(QWidget):
         painter.drawLine(left + width + _RULE_GAP_PX, height // 2, self.width(), height // 2)
 
 
-class ReplyView(QWidget):
+class ReplyView(MessageWidget):
     """Shows a reply while it is written and after."""
 
-    height_changed = Signal()
-    action_requested = Signal(int, object)  # message id, Action
-    alternative_chosen = Signal(int)  # message id
-    edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # its message's id
     trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
 
+    after_editing = Action.COPY
+
     def __init__(self, theme: Theme, message: Message, engine: EngineState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-        self.message = message
+        super().__init__(theme, message, parent)
         self.error: ErrorNotice | None = None
         self._saved = True
         self.model_change: ModelChange | None = None
-        self.editor: MessageEditor | None = None
         self._engine = engine
         self._prefill: Prefill | None = None
         self._last = False
@@ -219,18 +208,10 @@ class ReplyView(QWidget):
         self.blocks.link_activated.connect(self.link_activated)
         self.strip = StatusStrip(theme, reply_status(message, engine, None), self)
         self.strip.clicked.connect(self._inspect)
-        self.buttons = MessageActions(
-            theme,
-            "reply",
-            (
-                *(Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT),
-                *(Action.CONTINUE, Action.RETRY),
-            ),
+        self._make_buttons(
+            (Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT, Action.CONTINUE, Action.RETRY),
             (Action.COPY_PLAIN, Action.EDIT, Action.BRANCH, Action.COMPARE, Action.DELETE),
-            self,
         )
-        self.buttons.triggered.connect(self._act)
-        self.buttons.alternative_chosen.connect(self.alternative_chosen)
         self._show_state()
 
     # --- content ----------------------------------------------------------------------------------------------
@@ -295,11 +276,6 @@ class ReplyView(QWidget):
             self._last = last
             self._show_state()
 
-    def set_alternatives(self, ids: Sequence[int]) -> None:
-        """Set the versions of this reply, itself included, oldest first."""
-        if self.buttons.set_alternatives(ids, self.message.id):
-            self._changed()
-
     def set_model_change(self, name: str) -> None:
         """Name the model where another one wrote the reply before; empty where it did not."""
         if name and self.model_change is None:
@@ -324,8 +300,6 @@ class ReplyView(QWidget):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self.blocks.restyle()
-        if self.error is not None:
-            self.error.restyle()
         self.buttons.restyle()
         self._changed()
 
@@ -422,16 +396,10 @@ class ReplyView(QWidget):
     def _inspect(self) -> None:
         self.inspect_requested.emit(self.message.id)
 
-    @Slot(object)
-    def _act(self, action: Action) -> None:
-        if action in (Action.COPY, Action.COPY_PLAIN):
-            self._copying = plain_parts(self.text) if action is Action.COPY_PLAIN else iter([self.text])
-            self._copied.clear()
-            self._copy()
-        elif action is Action.EDIT:
-            self.edit()
-        else:
-            self.action_requested.emit(self.message.id, action)
+    def _copy_message(self, action: Action) -> None:
+        self._copying = plain_parts(self.text) if action is Action.COPY_PLAIN else iter([self.text])
+        self._copied.clear()
+        self._copy()
 
     @Slot()
     def _copy(self) -> None:
@@ -445,33 +413,9 @@ class ReplyView(QWidget):
             self._copied = []
             self.buttons.say_copied()
 
-    def edit(self) -> None:
-        """Put a field with the Markdown in place of the reply."""
-        self.editor = MessageEditor(self.theme, self.text, self, reply=True)
-        self.editor.submitted.connect(self._keep)
-        self.editor.cancelled.connect(self._leave_editor)
-        self.editor.height_changed.connect(self._changed)
-        self.editor.show()
-        self._show_editor(True)
-        self.editor.begin()
-
     def _show_editor(self, shown: bool) -> None:
         for part in (self.blocks, self.buttons, self.strip):
             part.setVisible(not shown)
-        self._changed()
-
-    @Slot(str)
-    def _keep(self, text: str) -> None:
-        self.edited.emit(self.message.id, text)
-
-    @Slot()
-    def _leave_editor(self) -> None:
-        if self.editor is not None:
-            editor, self.editor = self.editor, None
-            self._show_editor(False)
-            self.buttons.button(Action.COPY).setFocus(Qt.FocusReason.OtherFocusReason)
-            editor.hide()
-            editor.deleteLater()
 
     @Slot(object)
     def _mend(self, remedy: Remedy) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QPoint
-from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QFrame, QTextEdit
+from PySide6.QtCore import QMimeData, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QWheelEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QTextEdit, QWidget
 
+from app.chat.formula import Formula
+from app.ui.theme.theme import Theme
 from app.ui.transcript.formula_text import selected_text
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
@@ -71,15 +73,47 @@ class SelectableText(_Text):
 
 
 class SelectableWhole(QFrame):
-    """A block that is selected as one."""
+    """A block that is selected as one, scrolled sideways where it is too wide, and shown anew when formulas come."""
+
+    height_changed = Signal()
 
     copies: Callable[[], str] | None = None  # function that makes the text to copy, as with a text
     joined: str | None = None  # as with a text
     selected = False  # True if it is selected; it is painted accordingly
 
+    def __init__(self, theme: Theme, content: QWidget, name: str, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._scroll = QScrollArea(self)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(content)
+        self._scroll.viewport().setAutoFillBackground(False)
+        content.setAutoFillBackground(False)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setAccessibleName(name)
+        theme.formulas.changed.connect(self._formulas_came)
+
     def whole_source(self) -> str:
         """Source that is copied for it."""
         raise NotImplementedError
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        raise NotImplementedError
+
+    def awaits(self, formulas: frozenset[Formula]) -> bool:
+        """Return True if one of these formulas stands here as its source."""
+        raise NotImplementedError
+
+    def selectables(self) -> list[Selectable]:
+        """Parts that a selection can reach."""
+        return [self]
+
+    def copy(self) -> None:
+        """Copy it."""
+        QGuiApplication.clipboard().setText(self.whole_source())
 
     def select_all(self) -> None:
         """Select it."""
@@ -101,12 +135,22 @@ class SelectableWhole(QFrame):
         """Source, where it is selected."""
         return self.whole_source() if self.selected else ""
 
-    def copy_selection(self) -> bool:
-        """Copy what is selected over several blocks; False where that is not the case."""
-        if self.copies is None:
-            return False
-        QGuiApplication.clipboard().setText(self.copies())
-        return True
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not event.matches(QKeySequence.StandardKey.Copy):
+            super().keyPressEvent(event)
+        elif self.copies is not None:  # a selection reaches over several blocks
+            QGuiApplication.clipboard().setText(self.copies())
+        else:
+            self.copy()
+
+    @Slot(object)
+    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
+        if self.awaits(formulas):
+            self.restyle()
+            self.height_changed.emit()
 
     def _select(self, selected: bool) -> None:
         if selected != self.selected:

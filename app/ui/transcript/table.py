@@ -8,24 +8,20 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
-    QAction,
     QColor,
     QContextMenuEvent,
     QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QResizeEvent,
     QTextCursor,
     QTextOption,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chat.formula import Formula
 from app.chat.markdown_blocks import split_cells
@@ -43,7 +39,7 @@ from app.ui.transcript.markdown_style import (
     space_block,
     style_markdown,
 )
-from app.ui.transcript.selectable import Selectable, SelectableWhole
+from app.ui.transcript.selectable import SelectableWhole
 from app.ui.transcript.text_marks import (
     Stretch,
     clipped,
@@ -355,25 +351,12 @@ def _alignment(cell: str, leading: Qt.AlignmentFlag) -> Qt.AlignmentFlag:
 class TableBlock(SelectableWhole):
     """The frame around a table: round corners, sideways scrolling, copy."""
 
-    height_changed = Signal()
-
     def __init__(self, theme: Theme, markdown: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
+        self._grid = TableGrid(theme, markdown)
+        super().__init__(theme, self._grid, tr("Table"), parent)
         self._markdown = markdown
         self._drafted: list[Stretch] = []
         self._fitted: tuple[int, int] | None = None
-        self._grid = TableGrid(theme, markdown)
-        self._scroll = QScrollArea(self)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._grid)
-        self._scroll.viewport().setAutoFillBackground(False)
-        self._grid.setAutoFillBackground(False)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        theme.formulas.changed.connect(self._formulas_came)
-        self.setAccessibleName(tr("Table"))
         self.setAccessibleDescription(self._grid.text())
 
     def set_markdown(self, markdown: str) -> None:
@@ -393,10 +376,6 @@ class TableBlock(SelectableWhole):
 
     def whole_source(self) -> str:
         return self._markdown
-
-    def selectables(self) -> list[Selectable]:
-        """Parts that a selection can reach."""
-        return [self]
 
     @property
     def found(self) -> int:
@@ -430,11 +409,8 @@ class TableBlock(SelectableWhole):
         self._fitted = None
         self._grid.mark(self._markdown, self._drafted)
 
-    @Slot(object)
-    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
-        if self._grid.awaits(formulas):
-            self.restyle()
-            self.height_changed.emit()
+    def awaits(self, formulas: frozenset[Formula]) -> bool:
+        return self._grid.awaits(formulas)
 
     def copy(self) -> None:
         """Copy the table as tab-separated text, which spreadsheets take."""
@@ -455,19 +431,7 @@ class TableBlock(SelectableWhole):
         painter.setPen(self.theme.color("line"))
         painter.drawPath(path)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
-            if not self.copy_selection():
-                self.copy()
-        else:
-            super().keyPressEvent(event)
-
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = QMenu(self)
-        action = QAction(tr("Copy table"), menu)
-        action.triggered.connect(self.copy)
-        menu.addAction(action)
+        menu.addAction(tr("Copy table"), self.copy)
         menu.exec(event.globalPos())

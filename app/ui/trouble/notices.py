@@ -16,9 +16,8 @@ from app.ui.chat_page.page import ChatPage
 from app.ui.commands import CommandGroup, Commands
 from app.ui.notices import Toast
 from app.ui.opener import show_folder
-from app.ui.parts import PlainLabel, filled, push_button
+from app.ui.parts import IconLabel, PlainLabel, filled, push_button, turn
 from app.ui.screen_reader import announce
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import NewerDatabase, StorageError
@@ -59,14 +58,14 @@ class UnsavedBar(QFrame):
         self._tell_of = tell
         self._report: ErrorReport | None = None
         self.setProperty("kind", "unsaved")
-        self._icon = PlainLabel(self)
+        icon = IconLabel(theme, "circle-alert", "red", _ICON_PX, self)
         self._title = PlainLabel(self, kind="strong", wrap=True)
         self._sentence = PlainLabel(self, kind="sub", wrap=True)
         self.folder_button = push_button(tr("Open the data folder"), self, self._mend)
         self.details_button = push_button(tr("Show details"), self, self._tell, kind="link")
         words = filled(QVBoxLayout(), self._title, self._sentence, spacing=2)
         top = Qt.AlignmentFlag.AlignTop
-        row = filled(QHBoxLayout(), (self._icon, 0, top), (words, 1), spacing=10)
+        row = filled(QHBoxLayout(), (icon, 0, top), (words, 1), spacing=10)
         buttons = filled(QHBoxLayout(), self.folder_button, self.details_button, spacing=4)
         self._row = filled(
             QBoxLayout(QBoxLayout.Direction.LeftToRight, self),
@@ -75,8 +74,7 @@ class UnsavedBar(QFrame):
             margins=(16, 8, 12, 8),
             spacing=10,
         )
-        self._restyle()
-        theme.changed.connect(self._restyle)
+        theme.changed.connect(self.updateGeometry)
         self.hide()
 
     @property
@@ -96,11 +94,10 @@ class UnsavedBar(QFrame):
 
     def sizeHint(self) -> QSize:
         """Fit the bar to its words at the window's width; buttons stand below them if that is small."""
-        parent, directions = self.parentWidget(), QBoxLayout.Direction
+        parent = self.parentWidget()
         assert parent is not None
         width = parent.width()
-        narrow = width < self._theme.type.px(_NARROW_PX)
-        self._row.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        turn(self._row, width < self._theme.type.px(_NARROW_PX))
         for button in (self.folder_button, self.details_button):
             button.ensurePolished()
             button.setMinimumWidth(button.sizeHint().width())
@@ -108,11 +105,6 @@ class UnsavedBar(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.updateGeometry()
-
-    @Slot()
-    def _restyle(self) -> None:
-        self._icon.setPixmap(tinted_pixmap("circle-alert", self._theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
         self.updateGeometry()
 
     @Slot()

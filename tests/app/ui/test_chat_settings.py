@@ -13,8 +13,8 @@ from app.chat.conversation import ConversationOptions
 from app.chat.engine_state import EngineState
 from app.chat.modes import UNUSABLE
 from app.ui.chat_settings.dialog import ChatSettingsDialog
-from app.ui.form_fields import NameDialog
 from app.ui.main_window import MainWindow
+from app.ui.sheet import NameDialog
 from engine.messages import ModelAdvice, SamplingOptions, Thinking
 from tests.support.scripted_workspace import READY, ScriptedWorkspace
 

@@ -27,12 +27,12 @@ def test_it_takes_a_word_and_a_button(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, dialog: EraseDialog
 ) -> None:
     window.page.composer.set_text("half a secret")
-    assert not dialog.erase_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     qtbot.keyClicks(dialog.field, "eras")
-    assert not dialog.erase_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     qtbot.keyClicks(dialog.field, "E ")
-    qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     assert workspace.library.all_conversations() == []
     assert titles(window) == []
     assert (window.page.current, window.page.composer.text) == (None, "")
@@ -62,7 +62,7 @@ def test_cancelling_erases_nothing(window: MainWindow, workspace: ScriptedWorksp
 def test_a_search_is_left_behind(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.add_conversation("Secret", 0, "a", "b")
     window.sidebar.search.setText("secr")
-    window.erasing.erase(False)
+    window.shelf.erase_everything(False)
     assert window.sidebar.search.text() == ""
     assert window.sidebar.explanation == "Your chats will be listed here."
 
@@ -82,5 +82,5 @@ def test_the_settings_lead_there(window: MainWindow, workspace: ScriptedWorkspac
 def test_settings_that_were_put_back_show_at_once(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.settings.font_scale = 100
     window._theme.set_scale(1.5)
-    window.erasing.erase(True)
+    window.shelf.erase_everything(True)
     assert window._theme.type.scale == 1.0

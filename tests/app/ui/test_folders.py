@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QListView, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.ui.form_fields import NameDialog
 from app.ui.main_window import MainWindow
+from app.ui.sheet import NameDialog
 from app.ui.sidebar.conversation_list import carried
 from app.ui.sidebar.conversation_model import ROW_ROLE
 from tests.app.ui.test_sidebar import edit_title, titles
@@ -128,7 +128,7 @@ def test_a_folder_is_renamed(
     qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int], way: str
 ) -> None:
     workspace.shelf.move_to_folder(chats[0], "Work")
-    window.folders._toggle_fold("folder/Work")
+    window.shelf._toggle_fold("folder/Work")
     if way == "menu":
         entry(window.sidebar.list.head_menu("Work"), "Rename folder").trigger()
     else:

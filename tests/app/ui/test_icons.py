@@ -16,7 +16,8 @@ from tests.support.sources import tree_of
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(ICON_FOLDER.glob("*.svg"))
-MAKERS = {"themed_icon", "tinted_pixmap"}
+# Which argument of what makes icons names one.
+MAKERS = {"themed_icon": 1, "tinted_pixmap": 0, "IconLabel": 1, "icon_button": 1}
 
 
 def trees() -> list[ast.AST]:
@@ -33,8 +34,8 @@ def named_in(node: ast.AST) -> set[str]:
     for call in ast.walk(node):
         if isinstance(call, ast.Call):
             name = call.func.id if isinstance(call.func, ast.Name) else ""
-            place = 1 if name == "themed_icon" else 0
-            if name in MAKERS and len(call.args) > place and isinstance(call.args[place], ast.Constant):
+            place = MAKERS.get(name, len(call.args))
+            if len(call.args) > place and isinstance(call.args[place], ast.Constant):
                 found |= literals(call.args[place])
             found |= {
                 text

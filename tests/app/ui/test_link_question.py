@@ -70,7 +70,7 @@ def test_the_place_that_opens_stands_alone(
     assert not any(unicodedata.category(sign) in _HIDDEN for sign in "".join(words))
     assert question.place.property("kind") == "display"  # large
     assert not opened
-    question.open_button.click()
+    question.accept_button.click()
     assert opened == [QUrl(address)]
 
 

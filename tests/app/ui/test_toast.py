@@ -75,11 +75,11 @@ def test_chats_that_are_not_saved_come_before_settings(window: MainWindow, works
 def test_the_sign_of_trouble_has_the_colour_of_the_theme(window: MainWindow, theme: Theme) -> None:
     toast = window.toast
     toast.say("The disk is full.", lasting=True, title="Your chats cannot be saved")
-    light = toast._sign.pixmap().toImage()
+    light = toast._sign.grab().toImage()
     theme.set_dark(True)
-    dark = toast._sign.pixmap().toImage()
+    dark = toast._sign.grab().toImage()
     toast.say("The disk is full.", lasting=True, title="Your chats cannot be saved")
-    assert dark == toast._sign.pixmap().toImage() != light
+    assert dark == toast._sign.grab().toImage() != light
 
 
 @pytest.mark.parametrize(
@@ -235,12 +235,12 @@ def message_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 
 
 def chat_archived(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    window.folders.archive(workspace.add_conversation("Chat", 0, "a", "b"), True)
+    window.shelf.archive(workspace.add_conversation("Chat", 0, "a", "b"), True)
 
 
 def folder_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.shelf.move_to_folder(workspace.add_conversation("Chat", 0, "a", "b"), "Work")
-    window.folders.delete_folder("Work")
+    window.shelf.delete_folder("Work")
 
 
 @pytest.mark.parametrize("deed", [chat_deleted, message_deleted, chat_archived, folder_deleted])
@@ -253,7 +253,7 @@ def test_an_offer_to_undo_ends_when_that_was_done_elsewhere(
     assert window.toast.isVisible()
     chat = next((one.id for one in workspace.library.all_conversations()), 0)
     if deed is chat_archived:
-        window.folders.archive(chat, False)
+        window.shelf.archive(chat, False)
     elif deed is folder_deleted:
         workspace.shelf.move_to_folder(chat, "Other")
     else:

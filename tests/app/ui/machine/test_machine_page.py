@@ -67,7 +67,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: ScriptedWorksp
     assert page.plan.notes.text().startswith("Predicted from this machine's speeds.")
     assert page.measure.button.isEnabled()
     assert [bar.predicted for bar in page.measure.bars.bars] == [14.5, 8.9, 5.9]
-    assert page.plan.context.words == "8,192 of 32,768 tokens, as memory allows"
+    assert page.plan.context.button.text() == "8,192 of 32,768 tokens, as memory allows"
 
 
 def test_speeds_by_width_are_shown_with_the_chosen_one_marked(workspace: ScriptedWorkspace, page: MachinePage) -> None:
@@ -137,23 +137,23 @@ def test_it_hears_nothing_while_another_page_is_shown(
 def test_another_model_and_context_are_planned(workspace: ScriptedWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace)
     workspace.settings.recent_models = ("/models/llama",)
-    qtbot.mouseClick(page.plan.model, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.plan.model.button, Qt.MouseButton.LeftButton)
     popup = page.plan.model.popup
     assert popup is not None
     popup.choose("/models/llama")
     asked = workspace.engine.last(MakePlan)
     assert asked.options.model == "/models/llama"
-    assert page.plan.model.words == "llama"
+    assert page.plan.model.button.text() == "llama"
     assert page.plan.table.rows == []
     answer(workspace, plan())
-    qtbot.mouseClick(page.plan.context, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.plan.context.button, Qt.MouseButton.LeftButton)
     popup = page.plan.context.popup
     assert popup is not None
     titles = [choice.title for choice in popup.choices]
     assert (titles[0], titles[1], titles[-1]) == ("Model's own context", "2,048 tokens", "32,768 tokens")
     popup.choose("4096")
     assert workspace.engine.last(MakePlan).options.context == 4096
-    assert page.plan.context.words == "4,096 tokens"
+    assert page.plan.context.button.text() == "4,096 tokens"
 
 
 def test_the_chosen_model_changes_beside_it(workspace: ScriptedWorkspace, page: MachinePage) -> None:

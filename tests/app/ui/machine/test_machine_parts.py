@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.machine.measure_panel import Bar, Bars, Legend, tick_step
@@ -20,6 +21,7 @@ from app.ui.machine.words import (
     speed_figure,
 )
 from app.ui.parts import PlainLabel
+from app.ui.settings.fields import ChoiceField
 from app.ui.theme.theme import Theme
 from engine.messages.machine import Power
 from tests.support.machine_scene import GPU, as_measured, machine, plan
@@ -50,13 +52,15 @@ def test_rows_are_in_order_with_their_figures(qtbot: QtBot, theme: Theme) -> Non
 
 
 def test_a_long_name_in_the_head_leaves_its_words_their_room(qtbot: QtBot, theme: Theme) -> None:
-    panel = PlanPanel(theme)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    panel = PlanPanel(theme, *(ChoiceField(theme, list, str, "", "", parent) for _ in range(2)))
     qtbot.addWidget(panel)
     panel.resize(580, 700)
     panel.show()
     head = next(label for label in panel.findChildren(PlainLabel) if label.text().startswith("Ways to run"))
     for model in ("qwen2.5-coder-1.5b-instruct-q4_k_m", "SmolLM2 135M"):
-        panel.set_lists(model, "Usual, 8,192 tokens")
+        panel.show_chosen(model, "Usual, 8,192 tokens")
         qtbot.wait(20)
         assert head.width() >= 190
         assert panel.context.x() - panel.model.geometry().right() <= 16
@@ -66,16 +70,20 @@ def test_a_long_name_in_the_head_leaves_its_words_their_room(qtbot: QtBot, theme
 def test_columns_give_way_and_their_figures_go_below(qtbot: QtBot, theme: Theme) -> None:
     table = PlanTable(theme)
     qtbot.addWidget(table)
+    table.show()
     table.resize(700, 400)
     table.set_plan(plan(gpu=True))
     assert table.column_titles == ["RAM, GB", "VRAM, GB", "First token", "tok/s", "Speed-up"]
-    wide = table.height()
+    qtbot.waitUntil(lambda: table.heightForWidth(700) > 0)
+    wide = table.heightForWidth(700)
     table.resize(330, table.height())
-    assert table.column_titles == ["tok/s"]
-    assert table.height() > wide
-    assert all(len(place.lines) >= 3 for place in table._places if not place.row.refusal)
+    qtbot.waitUntil(lambda: table.column_titles == ["tok/s"])
+    qtbot.waitUntil(lambda: table.heightForWidth(330) > wide)
+    told = [[label.text() for label in line.findChildren(PlainLabel)] for line in table.lines]
+    assert all(any("first token after" in text for text in texts) for texts in told[1:5])
     table.set_plan(replace(plan(), measured=False))
     table.resize(700, table.height())
+    qtbot.waitUntil(lambda: "RAM, GB" in table.column_titles)
     assert "VRAM, GB" not in table.column_titles
 
 
@@ -84,8 +92,9 @@ def test_the_best_row_and_the_refused_ones_stand_out(qtbot: QtBot, theme: Theme)
     qtbot.addWidget(table)
     table.resize(700, 400)
     table.set_plan(plan())
+    table.show()
     picture = table.grab().toImage()
-    edge = [picture.pixelColor(2, place.box.center().y()) for place in table._places]
+    edge = [picture.pixelColor(2, line.geometry().center().y()) for line in table.lines[1:]]
     assert edge[0] == theme.color("accs")
     assert edge[-1] == theme.color("surf")
     table.set_plan(None)

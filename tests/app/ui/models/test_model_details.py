@@ -222,7 +222,7 @@ def test_a_model_has_one_name_in_every_place(scene: Scene, capsys: pytest.Captur
     assert all(card._subtitle.text().startswith("Q4_K_M, ") for card in cards.values())
     # This machine
     window.places.go(MACHINE)
-    assert window.places.page(MACHINE)._model_name(ref) == f"{title}, {kind}"  # type: ignore[attr-defined]
+    assert window.places.page(MACHINE)._model_title(ref) == f"{title}, {kind}"  # type: ignore[attr-defined]
     # The inspector of a reply
     chat = workspace.add_conversation("A chat", 0, "Question?", "An answer.")
     message = workspace.change(chat, details=ReplyDetails("plain", "It was chosen.", ref, None, kind))

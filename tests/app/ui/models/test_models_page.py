@@ -17,13 +17,14 @@ from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.chat.model_entries import ListedModel, OfferEntry
 from app.ui.models.cards import CardContent, ModelCard
-from app.ui.models.dialogs import GivingUpDialog, ImportDialog, ModelDialog, RemovalDialog
+from app.ui.models.dialogs import ImportDialog, RemovalDialog
 from app.ui.models.get_model import GetDialog
 from app.ui.models.installed import InstalledRow
 from app.ui.models.model_table import ModelTable, RowContent
 from app.ui.models.models_page import ModelsPage
 from app.ui.parts import STRETCH, PlainLabel, filled
 from app.ui.places import CHAT, MODELS
+from app.ui.sheet import Sheet
 from app.ui.theme.theme import Theme
 from engine.hub import model_folders
 from engine.hub.catalogue import require_catalogue_model
@@ -68,7 +69,7 @@ def half_here(visit: Visit, page: ModelsPage) -> None:
     visit.wait(lambda: part.is_file() and part.stat().st_size > 0 and NAME in page.downloads.rows)
 
 
-def dialog_of(visit: Visit, page: ModelsPage, kind: type[ModelDialog]) -> ModelDialog:
+def dialog_of(visit: Visit, page: ModelsPage, kind: type[Sheet]) -> Sheet:
     """The dialog that is open."""
     visit.wait(lambda: any(dialog.isVisible() for dialog in page.findChildren(kind)))
     return next(dialog for dialog in page.findChildren(kind) if dialog.isVisible())
@@ -182,11 +183,11 @@ def test_what_has_come_is_not_thrown_away_by_a_slip(visit: Visit) -> None:
     store.entries = {"big": DownloadStatus("big", "a/big", "paused", 2_000_000_000, 5_000_000_000)}
     page.refresh()
     page.downloads.rows["big"].cancel.click()
-    dialog = dialog_of(visit, page, GivingUpDialog)
+    dialog = dialog_of(visit, page, Sheet)
     dialog.cancel_button.click()
     assert given_up == []
     page.downloads.rows["big"].cancel.click()
-    dialog_of(visit, page, GivingUpDialog).accept_button.click()
+    dialog_of(visit, page, Sheet).accept_button.click()
     assert given_up == ["big"]
 
 

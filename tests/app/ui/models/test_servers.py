@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QDialog
 
 from app.bridge.models.installed import model_to_begin_with
 from app.ui.chat_page.header import engine_words
-from app.ui.models.dialogs import ForgettingDialog, ServerDialog
+from app.ui.models.dialogs import ServerDialog
 from app.ui.models.models_page import ModelsPage
 from app.ui.places import MODELS
+from app.ui.sheet import Sheet
 from engine.hub.endpoints import Endpoint, ServedModel, endpoints, keep_endpoint
 from engine.messages import DEFAULT_MODEL
 from engine.server.serving import served_name
@@ -104,7 +105,7 @@ def test_a_server_is_forgotten_and_the_built_in_model_takes_over(visit: Visit, o
     assert (dialog_of(page).address.text(), dialog_of(page).name.text()) == (others.address, "desk")
     dialog_of(page).reject()
     forget.trigger()
-    [dialog] = page.findChildren(ForgettingDialog)
+    [dialog] = [one for one in page.findChildren(Sheet) if one.isVisible()]
     assert isinstance(dialog, QDialog)
     dialog.accept()
     visit.wait(lambda: page.remote.rows == {})

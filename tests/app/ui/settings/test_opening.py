@@ -120,7 +120,7 @@ def test_folders_are_opened_or_said_to_be_missing(
     monkeypatch.setattr(workspace.settings_desk, "_data_folder", tmp_path)
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
-    assert row.detail.toolTip() == str(tmp_path)
+    assert row.note.toolTip() == str(tmp_path)
     assert row.button is not None
     row.button.click()
     assert [url.toLocalFile() for url in urls] == [str(tmp_path)]
@@ -141,10 +141,10 @@ def test_what_open_chats_take_is_shown_and_erased(
     (folder / "0.rows").write_bytes(bytes(2_000_000))
     opened.go("speed")
     row = opened.stack.page(1).action_rows["erase_readings"]
-    qtbot.waitUntil(lambda: row.detail.text() == "2 MB")
+    qtbot.waitUntil(lambda: row.note.text() == "2 MB")
     assert row.button is not None
     row.button.click()
-    qtbot.waitUntil(lambda: row.detail.text() == "Nothing")
+    qtbot.waitUntil(lambda: row.note.text() == "Nothing")
     assert not folder.exists()
     opened.close()
 
@@ -157,11 +157,11 @@ def test_a_long_folder_is_whole_in_a_narrow_dialog(
     opened.resize(380, 560)
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
-    qtbot.waitUntil(row.detail.isVisible)
-    line = row.detail.fontMetrics().lineSpacing()
-    assert row.detail.height() >= 2 * line
-    widest = row.detail.fontMetrics().horizontalAdvance("/home/somebody/")
-    assert row.detail.minimumSizeHint().width() <= widest
+    qtbot.waitUntil(row.note.isVisible)
+    line = row.note.fontMetrics().lineSpacing()
+    qtbot.waitUntil(lambda: row.note.height() >= 2 * line)
+    widest = row.note.fontMetrics().horizontalAdvance("/home/somebody/")
+    assert row.note.minimumSizeHint().width() <= widest
 
 
 def test_settings_go_out_and_come_in(
@@ -223,20 +223,20 @@ def test_a_token_is_kept_told_of_and_forgotten(
     opened.go("downloads")
     row = opened.stack.page(3).action_rows["access_token"]
     assert isinstance(row, TokenRow)
-    qtbot.waitUntil(lambda: row.detail.text() == "No access token is saved.")
+    qtbot.waitUntil(lambda: row.note.text() == "No access token is saved.")
     assert not row.keep_button.isEnabled()
     qtbot.keyClicks(row.edit, "hf_secret")
     assert row.edit.displayText() != "hf_secret"
     qtbot.mouseClick(row.keep_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: (row.detail.text(), row.edit.text()) == ("An access token is saved.", ""))
+    qtbot.waitUntil(lambda: (row.note.text(), row.edit.text()) == ("An access token is saved.", ""))
     assert "hf_secret" in memory_keyring.kept.values()
     row.forget_button.click()
-    qtbot.waitUntil(lambda: row.detail.text() == "No access token is saved.")
+    qtbot.waitUntil(lambda: row.note.text() == "No access token is saved.")
     assert not memory_keyring.kept
     assert not row.forget_button.isEnabled()
     qtbot.keyClicks(row.edit, "not a token")
     qtbot.keyClick(row.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: row.detail.text().startswith("This is not an access token: "))
+    qtbot.waitUntil(lambda: row.note.text().startswith("This is not an access token: "))
     assert opened.isVisible()
     opened.close()
 
