@@ -187,16 +187,16 @@ class PageStack(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidgetResizable(True)
-        content = QWidget(self)
-        content.setProperty("kind", "column")
-        self.column = filled(QVBoxLayout(content), margins=(0, 0, 0, 16))  # the dialog's head may be put into it
-        self.nothing = PlainLabel(content, kind="sub", wrap=True)
+        self._content = QWidget(self)
+        self._content.setProperty("kind", "column")
+        self.column = filled(QVBoxLayout(self._content), margins=(0, 0, 0, 16))  # the dialog's head may be put into it
+        self.nothing = PlainLabel(self._content, kind="sub", wrap=True)
         self.nothing.setText(tr("No setting was found: try another word, or choose another page."))
         self.nothing.setContentsMargins(12, 16, 12, 16)
         self._views = QVBoxLayout()
         self.column.addLayout(self._views)  # before it is filled, or PySide keeps the items of what moves
         filled(self._views, self.nothing, STRETCH, margins=(_STACK_SIDE_PX, 0, _STACK_SIDE_PX, 0), spacing=0)
-        self.setWidget(content)
+        self.setWidget(self._content)
 
     def show_page(self, number: int, typed: str, advanced: bool, per_model: bool) -> None:
         """Show a page, or where something was typed what is found of it on all of them; see `PageView.show_items`."""
@@ -214,7 +214,7 @@ class PageStack(QScrollArea):
     def page(self, number: int) -> PageView:
         """Return a page, and make it if needed."""
         if number not in self._pages:
-            page = PageView(self._theme, PAGES[number], self._fields, self.widget())
+            page = PageView(self._theme, PAGES[number], self._fields, self._content)
             page.arrange(self._narrow)
             self._views.insertWidget(sum(other < number for other in self._pages), page)
             self._pages[number] = page

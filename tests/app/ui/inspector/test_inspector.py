@@ -458,12 +458,12 @@ def test_the_plan_has_predictions_and_says_where_they_are_assumed(
     assert [(row.name, row.predicted) for row in panel.plan.rows[:2]] == [("dovetail", 14.5), ("lookup", 8.9)]
     assert panel.plan.rows[-1].reason
     assert panel.plan_section.detail.text() == "the model in use, now"
-    assert panel.plan_legend._entries()[1][0] == "predicted"
+    assert panel.plan_legend._parts[1][1] == "predicted"
     asked = len(workspace.engine.sent)
     workspace.load(report())
     assert [type(command) for command in workspace.engine.sent[asked:]] == [Load, MakePlan]
     answered(measured=False)
-    assert panel.plan_legend._entries()[1][0] == "predicted, from assumed speeds"
+    assert panel.plan_legend._parts[1][1] == "predicted, from assumed speeds"
     # A reply of an earlier version has kept nothing of it, and shows no other model's.
     workspace.change(chat, details=ReplyDetails("plain", "Why.", "m", None, "q4_k_m"))
     panel.show_reply(workspace.reply(chat))
