@@ -146,6 +146,7 @@ class ModelServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen."""
+        asyncio.get_running_loop().set_exception_handler(_handle)
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(_WAITING_CONNECTIONS)  # uvicorn takes one number for both
@@ -165,6 +166,12 @@ class ModelServer(uvicorn.Server):
         """Close."""
         self._link.refuse_all()
         await super().shutdown(sockets)
+
+
+def _handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error of the loop, unless no descriptor was free for a connection: the loop tries again in a second."""
+    if not (isinstance(context.get("exception"), OSError) and "socket" in context):
+        loop.default_exception_handler(context)
 
 
 @contextmanager
