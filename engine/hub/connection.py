@@ -253,12 +253,12 @@ def _offline() -> HubUnreachable:
 class _Metadata(BoundedClient):
     """A client that raises Tenon's errors for no answer, and for "come back later": nobody retries those unasked."""
 
-    def request(self, *arguments: Any, **options: Any) -> httpx2.Response:
+    def request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Response:
         options["extensions"] = {"bound": _bound_of_question.get()}
         try:
-            response = super().request(*arguments, **options)
+            response = super().request(method, url, **options)
         except httpx2.HTTPError as error:
-            raise unreachable(error, error.request.url.host) from error
+            raise unreachable(error, httpx2.URL(url).host) from error
         if response.status_code in BUSY:
             raise busy(response)
         return response
