@@ -79,7 +79,7 @@ def test_json_of_a_reply_has_the_documented_keys() -> None:
         "prompt_n", "prompt_ms", "prompt_per_second", "cache_n", "time_to_first_token_ms", "predicted_n",
         "predicted_ms", "predicted_per_second", "draft_n", "draft_n_tested", "draft_n_accepted",
         "acceptance_rate", "mean_acceptance_length", "acceptance_by_position", "target_forwards", "draft_ms",
-        "verify_ms", "load_ms", "plain_per_second", "thought_n", "probe_n", "members",
+        "verify_ms", "load_ms", "plain_per_second", "thought_n", "probe_n", "members", "shared",
     }  # fmt: skip
     assert set(found["memory"]) == {
         "resident_peak_bytes", "device_peak_bytes", "disk_read_bytes", "host_to_device_bytes",
