@@ -53,6 +53,7 @@ def test_the_kernels_blocks_are_those_of_the_files() -> None:
     for name, number in blocks.NAMES.items():
         kind = GgmlType[name]
         assert (number, *blocks.block_of(number)) == (kind, kind.elements, kind.block_bytes)
+        assert blocks.row_bytes(number, 512) == kind.row_bytes(512)
 
 
 @pytest.mark.parametrize("number", [4, 5, 37, 43, 132, 200, 4444, 2**32 - 1])
@@ -67,7 +68,7 @@ def test_a_number_that_nobody_knows_is_refused_with_the_tensor(number: int, whol
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("kind", ["IQ4_KT", "IQ3_KT", "Q4_K_R4", "I8", "I2_S"])
+@pytest.mark.parametrize("kind", ["IQ4_KT", "IQ3_KT", "IQ1_S_R4", "Q8_K_R8", "I8", "I2_S"])
 def test_a_known_type_that_is_not_computed_is_refused_by_name(kind: str, whole: bytes, tmp_path: Path) -> None:
     path = retyped(whole, GgmlType[kind], tmp_path / "model.gguf")
     sentence = rf"The tensor {NAME} is stored as {kind}, which Tenon cannot read; choose another quantization"
