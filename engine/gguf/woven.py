@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.errors import WeightsCorrupt
 from engine.gguf.stored_tensor import Part, StoredTensor
 from engine.gguf.types import GgmlType
 from engine.kernels import blocks
@@ -110,8 +109,8 @@ class _Weave:
 
 def _build(woven: GgmlType) -> _Weave:
     """Return how a type is woven."""
-    name, _, rows = woven.name.rpartition("_R")
-    w = _Weave(GgmlType[name], int(rows))
+    name = woven.name.rpartition("_R")[0]
+    w = _Weave(GgmlType[name], woven.rows_together)
     row, group, eight = w.row, np.arange(8), np.arange(32)
     if name == "MXFP4":
         w.bytes(0, lambda i: row + 0 * i, 1)
@@ -293,25 +292,11 @@ class Woven:
 
 
 def put_in_order(stored: StoredTensor) -> StoredTensor:
-    """Return a tensor of a woven type as one of the plain type whose rows are made from the file's.
-
-    Raises:
-        WeightsCorrupt: Its rows are no multiple of those that belong together.
-    """
+    """Return a tensor of a woven type as one of the plain type whose rows are made from the file's."""
     woven = GgmlType(stored.kind)
     if woven not in PLAIN_OF:
         return stored
-    together = int(woven.name.rpartition("_R")[2])
-    if stored.rows % together:
-        raise WeightsCorrupt(
-            "{name} of {file} cannot have {rows} rows, because {kind} has {together} together; download it again.",
-            name=stored.name,
-            file=stored.path.name,
-            rows=stored.rows,
-            kind=woven.name,
-            together=together,
-        )
+    together, kind = woven.rows_together, int(PLAIN_OF[woven])
     shape = (stored.rows // together, together * stored.row_bytes)
     part = _WovenPart(stored.path, stored.start, torch.uint8, shape, together, woven)
-    kind = int(PLAIN_OF[woven])
     return replace(stored, kind=kind, encoding=Woven((part,), stored.shape, kind))

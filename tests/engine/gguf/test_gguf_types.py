@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gguf
 import pytest
+import torch
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.header import quantization, read_header
@@ -90,4 +91,24 @@ def test_a_row_that_fills_no_blocks_is_damage(whole: bytes, tmp_path: Path) -> N
     at = whole.index(NAME.encode()) + len(NAME) + 4
     path.write_bytes(whole[:at] + struct.pack("<Q", 250) + whole[at + 8 :])
     with pytest.raises(WeightsCorrupt, match=rf"{NAME} cannot be Q8_0 of the shape"):
+        read_header(path)
+
+
+def test_woven_rows_are_computed_with_in_order(whole: bytes, tmp_path: Path) -> None:
+    """Q8_0_R8 has the numbers of Q8_0 in other places; eight rows belong together."""
+    path, name = tmp_path / "model.gguf", "model.layers.1.mlp.down_proj.weight"
+    path.write_bytes(whole)
+    place, plain = read_header(path).tensors[NAME], Checkpoint(path).tensor(name)
+    units = torch.frombuffer(bytearray(whole[place.start : place.stop]), dtype=torch.uint8).view(32, 8, 8, 34)
+    units = units.transpose(1, 2)  # by eight rows, blocks, rows
+    codes = units[..., 2:].unflatten(-1, (8, 4)).transpose(2, 3).flatten(2)
+    woven = torch.cat((units[..., :2].flatten(2), codes), -1).numpy().tobytes()
+    retyped(whole[: place.start] + woven + whole[place.stop :], GgmlType.Q8_0_R8, path)
+    source = Checkpoint(path)
+    assert source.stored(name).kind == GgmlType.Q8_0
+    assert torch.equal(source.tensor(name), plain)
+    load_model(settle(LoadOptions(model=str(path)))).release()
+    at = whole.index(NAME.encode()) + len(NAME) + 4 + 8
+    path.write_bytes(whole[:at] + struct.pack("<QI", 252, GgmlType.Q8_0_R8) + whole[at + 12 :])
+    with pytest.raises(WeightsCorrupt, match=rf"{NAME} cannot be Q8_0_R8 of the shape"):
         read_header(path)
