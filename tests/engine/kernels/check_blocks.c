@@ -73,7 +73,7 @@ static int quantized(int32_t type, int64_t row_bytes, float magnitude)
             error += (double)(back[i] - x[i]) * (double)(back[i] - x[i]);
             norm += (double)x[i] * (double)x[i];
         }
-        failures += !(sqrt(error / norm) < (type == TENON_Q3_K ? 0.2 : row_bytes * 8 < 5 * COLUMNS ? 0.09 : 0.04));
+        failures += !(sqrt(error / norm) < (type == TENON_Q3_K ? 0.2 : row_bytes * 8 <= 5 * COLUMNS ? 0.09 : 0.04));
     }
     free(x);
     free(back);
