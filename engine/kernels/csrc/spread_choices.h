@@ -33,6 +33,7 @@ INLINE void spread_choices_of(const int type, const uint8_t *planes, const int g
     UNROLL
     for (int part = 0; part < 4; part++) {
         int8_t values[16];
+        UNROLL
         for (int i = 0; i < 16; i++)
             values[i] = (int8_t)(c.values[(16 * part + i) % c.count] + zero);
         table[part] = repeat16(values);
