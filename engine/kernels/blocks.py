@@ -34,12 +34,16 @@ _NOT_FINITE = 3  # TENON_NOT_FINITE
 _IQ4 = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 _MXFP4 = (0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)  # doubled
 _IQ2, _IQ3 = (-31, -13, 1, 17), (-63, -40, -23, -10, 1, 13, 28, 47)
-_IQ5 = (-126, -114, -103, -92, -83, -74, -65, -57, -50, -43, -36, -30, -24, -18, -12, -6)
-_IQ5 += (-1, 5, 11, 17, 23, 29, 36, 43, 51, 59, 68, 77, 87, 97, 109, 121)
-_IQ6 = (-127, -121, -115, -109, -104, -98, -93, -88, -84, -79, -74, -70, -66, -62, -58, -54)
-_IQ6 += (-51, -47, -44, -40, -37, -34, -31, -28, -25, -22, -19, -16, -13, -11, -8, -5)
-_IQ6 += (-2, 0, 3, 6, 9, 12, 14, 17, 20, 23, 27, 30, 33, 36, 40, 44)
-_IQ6 += (47, 51, 55, 59, 63, 68, 72, 77, 82, 87, 92, 98, 103, 109, 115, 121)
+_IQ5 = (
+    *(-126, -114, -103, -92, -83, -74, -65, -57, -50, -43, -36, -30, -24, -18, -12, -6),
+    *(-1, 5, 11, 17, 23, 29, 36, 43, 51, 59, 68, 77, 87, 97, 109, 121),
+)
+_IQ6 = (
+    *(-127, -121, -115, -109, -104, -98, -93, -88, -84, -79, -74, -70, -66, -62, -58, -54),
+    *(-51, -47, -44, -40, -37, -34, -31, -28, -25, -22, -19, -16, -13, -11, -8, -5),
+    *(-2, 0, 3, 6, 9, 12, 14, 17, 20, 23, 27, 30, 33, 36, 40, 44),
+    *(47, 51, 55, 59, 63, 68, 72, 77, 82, 87, 92, 98, 103, 109, 115, 121),
+)
 
 
 @dataclass(frozen=True)
@@ -403,7 +407,7 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         scales = lines[:, : form.row_scale_bytes].contiguous().view(form.row_scale).float()
         data, end = data[:, : -4 * PANEL_ROWS], data[:, -4 * PANEL_ROWS :]
         end.copy_(functional.pad(scales.flatten(), (0, padding)).view(panels, -1).view(torch.uint8))
-    data = data.unflatten(1, (units, -1))
+    data = torch.unflatten(data, 1, (units, -1))
     for part in parts:
         padded = functional.pad(part, (0, 0, 0, 0, 0, 0, 0, padding))
         laid = padded.view(panels, PANEL_ROWS, *part.shape[1:]).permute(0, 2, 3, 1, 4).flatten(2)
@@ -515,7 +519,7 @@ def _choices(type: int, fine: Tensor) -> tuple[Tensor, Tensor]:
         return fine[..., 2:].to(torch.int8).int(), extra
     if type == 145:
         return (fields(2, 4, 4) | extra[..., 8:] << 4) - 16, extra[..., :8]
-    low = fields(2, 4, 4).unflatten(-1, (4, 2)).transpose(-1, -2).flatten(-2)
+    low = torch.unflatten(fields(2, 4, 4), -1, (4, 2)).transpose(-1, -2).flatten(-2)
     return (low | extra[..., :8] << 4) - 16, extra[..., 8:]
 
 

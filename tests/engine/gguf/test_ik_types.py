@@ -15,7 +15,8 @@ from engine.gguf.stored_tensor import StoredTensor
 from engine.gguf.types import GgmlType
 from engine.gguf.woven import PLAIN_OF, put_in_order, unwoven
 from engine.kernels import blocks
-from engine.weights.direct_reader import WatchedFile, read_pieces, read_rows
+from engine.weights.direct_reader import read_pieces, read_rows
+from engine.weights.watched_file import WatchedFile
 
 #: CRC-32 of 32 rows of 512 numbers that ``dequantize_row_*`` of ik_llama.cpp (its wheel 0.1.5) makes of `_wild`, after
 #: NaN and minus zero became zero. IQ6_K has none: its rows are a cubic in floats there, and its products go by a table.
