@@ -7,7 +7,7 @@ ik_llama.cpp, ggml/src/ggml-common.h (structures) and ggml/src/iqk/iqk_quantize.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -22,6 +22,29 @@ from engine.kernels import blocks
 
 _Places = NDArray[np.int64]
 
+# Where fields of elements are: the first byte, and by how many bits the place grows with bits 2, 3 and 4 of an
+# element's number, and with each 32 elements. Four elements that follow each other are in four bytes, one row's in turn.
+_NIBBLES, _PAIRS, _EIGHT_ROWS = (256, 4, 128, 512), (2, 4, 128, 256), (256, 512, 4, 1024)
+_CODES = {
+    "MXFP4": ((8, *_EIGHT_ROWS),),
+    "Q4_0": ((16, *_EIGHT_ROWS),),
+    "Q8_0": ((16, 256, 512, 1024, 0),),
+    "Q5_0": ((24, *_NIBBLES), (8, 2, 4, 1, 128)),
+    "IQ4_NL": ((8, *_NIBBLES),),
+    "IQ4_XS": ((64, 4, 256, 512, 1024),),
+    "Q2_K": ((80, *_PAIRS),),
+    "Q3_K": ((184, *_PAIRS), (56, 1, 2, 4, 128)),
+    "Q4_K": ((64, *_NIBBLES),),
+    "Q5_K": ((192, *_NIBBLES), (64, 2, 1, 4, 128)),
+    "Q6_K": ((328, *_NIBBLES), (72, 4, 2, 128, 256)),
+    "IQ2_K": ((48, *_PAIRS),),
+    "IQ3_K": ((56, *_PAIRS), (312, 1, 2, 4, 128)),
+    "IQ4_K": ((64, *_NIBBLES),),
+    "IQ5_K": ((64, *_NIBBLES), (576, 4, 1, 2, 128)),
+    "IQ4_KS": ((32, *_NIBBLES),),
+    "IQ5_KS": ((32, *_NIBBLES), (544, 4, 1, 2, 128)),
+}
+
 
 class _Weave:
     """Bits of a plain type's blocks, and where they stand in a woven block of some rows."""
@@ -31,6 +54,15 @@ class _Weave:
         #: Woven bits that each plain bit is the exclusive or of, (rows, bits, 2); -1 for none.
         self.bits = np.full((rows, 8 * kind.block_bytes, 2), -1)
         self.row = np.arange(rows)[:, None]  # of each row, before the places of a field
+        halves, fields = blocks.places_of(kind)
+        for index, at in enumerate(halves):  # scales, and then minima, begin a woven block
+            self.move(16, np.array([8 * at]), 16 * (rows * index + self.row))
+        e = np.arange(kind.elements)
+        for (bits, first, width), (at, two, three, four, group) in zip(fields, _CODES.get(kind.name, ()), strict=True):
+            each = width * 8 // bits
+            plain = 8 * (first + e // each * width + e % width) + e % each // width * bits
+            woven = 8 * (at + 4 * self.row + (e & 3)) + two * (e >> 2 & 1) + three * (e >> 3 & 1) + four * (e >> 4 & 1)
+            self.move(bits, plain, woven + group * (e >> 5))
 
     def move(self, count: int, plain: _Places, woven: _Places, second: _Places | None = None) -> None:
         """Say where fields of ``count`` bits begin: in a plain block (n,), and in a woven one (rows, n)."""
@@ -39,67 +71,13 @@ class _Weave:
             if second is not None:
                 self.bits[:, plain + bit, 1] = second + bit
 
-    def bytes(self, plain: int, woven: Callable[[_Places], _Places], count: int, each: int = 8) -> None:
-        """Move ``count`` fields of ``each`` bits that follow each other; ``woven`` says the byte of each whole one."""
-        index = np.arange(count)
-        self.move(each, 8 * plain + each * index, 8 * woven(index))
+    def bytes(self, plain: int, count: int, woven: _Places) -> None:
+        """Move whole bytes that follow each other in a plain block."""
+        self.move(8, 8 * (plain + np.arange(count)), 8 * woven)
 
-    def halves(self, *plain: int) -> None:
-        """Move scales and minima, which begin a woven block: a number of each row, and then the others."""
-        for index, at in enumerate(plain):
-            self.move(16, np.array([8 * at]), 16 * (self.rows * index + self.row))
-
-    def codes(self, *woven: Callable[[_Places], _Places]) -> None:
-        """Move elements; ``woven`` says the lowest bit of each field of element e."""
-        fields, e = blocks.fields_of(self.kind), np.arange(self.kind.elements)
-        for (bits, first, width), place in zip(fields, woven, strict=True):
-            group = width * 8 // bits
-            plain = 8 * (first + e // group * width + e % width) + e % group // width * bits
-            self.move(bits, plain, place(e))
-
-    # The places of elements that most types share: of bits (a, h, b) of an element's number, 4a + 8h + 16b.
-
-    def nibbles(self, at: int) -> Callable[[_Places], _Places]:
-        """Return the places of nibbles: 64 bytes of four rows' 32 elements."""
-        return lambda e: (
-            8 * (at + 64 * (e >> 5) + 4 * self.row + (e & 3) + 16 * (e >> 4 & 1) + 32 * (e >> 2 & 1)) + (e >> 1 & 4)
-        )
-
-    def pairs(self, at: int) -> Callable[[_Places], _Places]:
-        """Return the places of two bits: 32 bytes of four rows' 32 elements."""
-        return lambda e: 8 * (at + 32 * (e >> 5) + 16 * (e >> 4 & 1) + 4 * self.row + (e & 3)) + 2 * (e >> 2 & 3)
-
-    def single(self, at: int, weights: tuple[int, int, int]) -> Callable[[_Places], _Places]:
-        """Return the places of bits: 16 bytes of four rows' 32 elements, bit a, h and b times their weights."""
-        a, h, b = weights
-        return lambda e: (
-            8 * (at + 16 * (e >> 5) + 4 * self.row + (e & 3)) + (a * (e >> 2 & 1) + h * (e >> 3 & 1) + b * (e >> 4 & 1))
-        )
-
-    def eights(self, at: int, high: int) -> Callable[[_Places], _Places]:
-        """Return the places of eight rows' nibbles: 128 bytes of 32 elements; 4 times ``high`` chooses the nibble."""
-
-        def place(e: _Places) -> _Places:
-            four = e >> 2 & 7
-            low = (four & high - 1) | (four >> 1 & ~(high - 1))  # without the bit
-            return 8 * (at + 128 * (e >> 5) + 32 * low + 4 * self.row + (e & 3)) + np.where(four & high, 4, 0)
-
-        return place
-
-    def scales(self, low: int, low_plain: int, high: tuple[int, int, int] | None = None, width: int = 16) -> None:
-        """Move 4 bits of each 16 elements' scales, and of ``high`` (place, plain place, bits) further ones."""
-        sub = np.arange(width)
-        number = 8 * (sub // 2) + self.row + 4 * (sub % 2) if self.rows == 4 else 8 * sub + self.row
-        self.move(4, 8 * low_plain + 4 * sub, 8 * (low + number % 32) + number // 32 * 4)
-        if high is not None:
-            at, plain, bits = high
-            span = 8 * bits
-            self.move(bits, 8 * plain + bits * sub, 8 * (at + number % span) + number // span * bits)
-
-    def extra(self) -> None:
-        """Move choices, bits of each 16 elements behind the scales."""
-        sub = np.arange(16)
-        self.move(1, 16 + sub, 8 * (8 + self.row + 4 * (sub % 2)) + sub // 2)
+    def spread(self, bits: int, plain: _Places, at: int, period: int, number: _Places) -> None:
+        """Move parts of scales by their ``number``: ``period`` bytes hold the first, and in further bits the next."""
+        self.move(bits, plain, 8 * (at + number % period) + number // period * bits)
 
     def seven_signs(self, plain: _Places, woven: _Places) -> None:
         """Move seven signs of eight elements; each but the first is the exclusive or of a bit and the one below it."""
@@ -111,100 +89,60 @@ def _build(woven: GgmlType) -> _Weave:
     """Return how a type is woven."""
     name = woven.name.rpartition("_R")[0]
     w = _Weave(GgmlType[name], woven.rows_together)
-    row, group, eight = w.row, np.arange(8), np.arange(32)
+    row, group, sub, eight = w.row, np.arange(8), np.arange(16), np.arange(32)
+    by_group, by_sub = 4 * group + row, 8 * (sub // 2) + row + 4 * (sub % 2)  # numbers of scales of four rows
     if name == "MXFP4":
-        w.bytes(0, lambda i: row + 0 * i, 1)
-        w.codes(w.eights(8, 4))
-    elif name == "Q4_0":
-        w.halves(0)
-        w.codes(w.eights(16, 4))
-    elif name == "Q8_0":
-        w.halves(0)
-        w.codes(lambda e: 8 * (16 + 32 * (e >> 2) + 4 * row + (e & 3)))
-    elif name == "Q5_0":
-        w.halves(0)
-        w.codes(w.nibbles(24), w.single(8, (2, 4, 1)))
-    elif name == "IQ4_NL":
-        w.halves(0)
-        w.codes(w.nibbles(8))
+        w.bytes(0, 1, row)
     elif name == "IQ4_XS":
-        w.halves(0)
-        w.scales(32, 4, (16, 2, 2), width=8)
-        w.codes(w.eights(64, 1))
+        w.spread(4, 8 * 4 + 4 * group, 32, 32, 8 * group + row)
+        w.spread(2, 8 * 2 + 2 * group, 16, 16, 8 * group + row)
     elif name in ("Q4_K", "Q5_K"):
-        w.halves(0, 2)
-        number = 4 * group + row
         for kind in range(2):  # scales, minima
-            low, high = 8 * (32 + number) + 4 * kind, 8 * (16 + number % 16) + number // 16 * 4 + 2 * kind
-            packed = 8 * (12 + group - 4) + 4 * kind
-            w.move(4, np.where(group < 4, 8 * (4 + 4 * kind + group), packed), low)
-            w.move(2, np.where(group < 4, 8 * (4 + 4 * kind + group) + 4, 8 * (4 + 4 * kind + group - 4) + 6), high)
-        w.codes(*(w.nibbles(64),) if name == "Q4_K" else (w.nibbles(192), w.single(64, (2, 1, 4))))
+            own = 8 * (4 + 4 * kind + group)  # of the first four; the others' low bits are behind, the high above these
+            w.move(4, np.where(group < 4, own, 8 * (8 + group) + 4 * kind), 8 * (32 + by_group) + 4 * kind)
+            high = 8 * (16 + by_group % 16) + by_group // 16 * 4 + 2 * kind
+            w.move(2, np.where(group < 4, own + 4, own - 8 * 4 + 6), high)
     elif name == "Q2_K":
-        w.halves(80, 82)
-        w.bytes(0, lambda i: 16 + 8 * (i // 2) + row + 4 * (i % 2), 16)
-        w.codes(w.pairs(80))
+        w.bytes(0, 16, 16 + by_sub)
     elif name == "Q3_K":
-        w.halves(108)
-        sub = np.arange(16)
-        number = 8 * (sub // 2) + row + 4 * (sub % 2)
-        w.move(4, 8 * (96 + sub % 8) + sub // 8 * 4, 8 * (24 + number % 32) + number // 32 * 4)
-        w.move(2, 8 * (104 + sub % 4) + sub // 4 * 2, 8 * (8 + number % 16) + number // 16 * 2)
-        w.codes(w.pairs(184), w.single(56, (1, 2, 4)))
+        w.spread(4, 8 * (96 + sub % 8) + sub // 8 * 4, 24, 32, by_sub)
+        w.spread(2, 8 * (104 + sub % 4) + sub // 4 * 2, 8, 16, by_sub)
     elif name == "Q6_K":
-        w.halves(208)
-        w.bytes(192, lambda i: 8 + 8 * (i // 2) + row + 4 * (i % 2), 16)
-        w.codes(
-            w.nibbles(328),
-            lambda e: (
-                8 * (72 + 32 * (e >> 5) + 16 * (e >> 4 & 1) + 4 * row + (e & 3)) + 4 * (e >> 2 & 1) + 2 * (e >> 3 & 1)
-            ),
-        )
+        w.bytes(192, 16, 8 + by_sub)
     elif name in ("IQ2_K", "IQ3_K", "IQ4_K", "IQ5_K"):
-        w.halves(0)
-        w.extra()
-        if name == "IQ2_K":
-            w.scales(16, 4)
-            w.codes(w.pairs(48))
-        elif name == "IQ3_K":
-            w.scales(24, 6, (16, 4, 1))
-            w.codes(w.pairs(56), w.single(312, (1, 2, 4)))
-        else:
-            w.scales(32, 8, (16, 4, 2))
-            w.codes(*(w.nibbles(64), w.single(576, (4, 1, 2)))[: int(name[2]) - 3])
+        w.move(1, 16 + sub, 8 * (8 + row + 4 * (sub % 2)) + sub // 2)  # choices
+        bits = {"2": 0, "3": 1}.get(name[2], 2)  # beside the scales' four
+        if bits:
+            w.spread(bits, 8 * 4 + bits * sub, 16, 8 * bits, by_sub)
+        w.spread(4, 8 * (4 + 2 * bits) + 4 * sub, 16 + 8 * bits, 32, by_sub)
     elif name in ("IQ4_KS", "IQ5_KS"):
-        w.bytes(0, lambda i: 4 * i + row, 8)
-        w.codes(*(w.nibbles(32), w.single(544, (4, 1, 2)))[: int(name[2]) - 3])
-    else:
-        w.halves(0)
-        if name in ("IQ2_XXS", "IQ3_XXS"):
-            points = 4 if name == "IQ2_XXS" else 8
-            index = np.arange(8 * points)
-            at, words = 2 + index, 66 + 4 * group
-            if points == 4:
-                at, words = 2 + index // 4 * 8 + index % 4, 6 + 8 * group
-            w.move(8, 8 * at, 8 * (136 + 4 * points * (index // points) + points * row + index % points))
-            sas = 8 * (8 + 4 * (4 * (eight // 4) + row) + eight % 4)
-            w.move(1, 8 * words[eight // 4] + 28 + eight % 4, sas)
-            w.seven_signs(8 * words[eight // 4] + 7 * (eight % 4), sas + 1)
-        elif name == "IQ2_XS":
-            at = 8 * (8 + 2 * (16 * (eight // 4) + 4 * row + eight % 4))
-            w.move(9, 8 * (2 + 2 * eight), at)
-            w.seven_signs(8 * (2 + 2 * eight) + 9, at + 9)
-            w.bytes(66, lambda i: 264 + 4 * i + row, 8)
-        elif name == "IQ2_S":
-            w.bytes(2, lambda i: 8 + 16 * (i // 4) + 4 * row + i % 4, 32)
-            w.bytes(66, lambda i: 136 + 4 * i + row, 8)
-            w.bytes(34, lambda i: 168 + 16 * (i // 4) + 4 * row + i % 4, 32)
-            w.bytes(74, lambda i: 296 + 4 * i + row, 8)
-        else:
-            point, e = np.arange(64), np.arange(256)
-            of = point % 8
-            w.move(8, 8 * (2 + point), 8 * (8 + 32 * (point // 8) + row + 8 * (of % 4) + of // 4 * 4))
-            w.bytes(66, lambda i: 264 + 4 * i + row, 8)
-            w.move(1, 8 * 74 + e, 8 * (296 + 16 * (e >> 5) + 4 * row + (e & 3)) + (e >> 2 & 7))
-            number = 4 * group + row
-            w.move(4, 8 * 106 + 4 * group, 8 * (424 + number % 16) + number // 16 * 4)
+        w.bytes(0, 8, by_group)
+    elif name in ("IQ2_XXS", "IQ3_XXS"):
+        points = 4 if name == "IQ2_XXS" else 8
+        index = np.arange(8 * points)
+        at, words = 2 + index, 66 + 4 * group
+        if points == 4:
+            at, words = 2 + index // 4 * 8 + index % 4, 6 + 8 * group
+        w.move(8, 8 * at, 8 * (136 + 4 * points * (index // points) + points * row + index % points))
+        signs = 8 * (8 + 4 * (4 * (eight // 4) + row) + eight % 4)  # above a bit of the scale
+        w.move(1, 8 * words[eight // 4] + 28 + eight % 4, signs)
+        w.seven_signs(8 * words[eight // 4] + 7 * (eight % 4), signs + 1)
+    elif name == "IQ2_XS":
+        at = 8 * (8 + 2 * (16 * (eight // 4) + 4 * row + eight % 4))
+        w.move(9, 8 * (2 + 2 * eight), at)
+        w.seven_signs(8 * (2 + 2 * eight) + 9, at + 9)
+        w.bytes(66, 8, 264 + by_group)
+    elif name == "IQ2_S":
+        for plain, at in ((2, 8), (34, 168)):
+            w.bytes(plain, 32, at + 16 * (eight // 4) + 4 * row + eight % 4)
+        w.bytes(66, 8, 136 + by_group)
+        w.bytes(74, 8, 296 + by_group)
+    elif name == "IQ3_S":
+        point, e = np.arange(64), np.arange(256)
+        w.bytes(2, 64, 8 + 32 * (point // 8) + row + 8 * (point % 4) + point // 4 % 2 * 4)
+        w.bytes(66, 8, 264 + by_group)
+        w.move(1, 8 * 74 + e, 8 * (296 + 16 * (e >> 5) + 4 * row + (e & 3)) + (e >> 2 & 7))
+        w.spread(4, 8 * 106 + 4 * group, 424, 16, by_group)
     return w
 
 

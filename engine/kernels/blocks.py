@@ -136,12 +136,13 @@ def block_of(type: int) -> tuple[int, int]:
     return form.elements, form.size
 
 
-def fields_of(type: int) -> tuple[tuple[int, int, int], ...]:
-    """Return where a block has its elements' bits, lowest first: how many, the first byte, and bytes before the next.
+def places_of(type: int) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]:
+    """Return where a block has its numbers in half precision, and its elements' bits, lowest first.
 
-    A field of n bits of element e is in byte ``first + e // (width * 8 // n) * width + e % width``.
+    Fields of the bits are how many, the first byte, and bytes before the next: one of n bits of element e is in byte
+    ``first + e // (width * 8 // n) * width + e % width``.
     """
-    return _FORMS[type].fields
+    return _FORMS[type].halves, _FORMS[type].fields
 
 
 def row_bytes(type: int, columns: int) -> int:
