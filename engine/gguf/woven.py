@@ -23,7 +23,7 @@ from engine.kernels import blocks
 _Places = NDArray[np.int64]
 
 # Where fields of elements are: the first byte, and by how many bits the place grows with bits 2, 3 and 4 of an
-# element's number, and with each 32 elements. Four elements that follow each other are in four bytes, one row's in turn.
+# element's number, and with each 32 elements. Four elements in turn are in four bytes, then the next row's.
 _NIBBLES, _PAIRS, _EIGHT_ROWS = (256, 4, 128, 512), (2, 4, 128, 256), (256, 512, 4, 1024)
 _CODES = {
     "MXFP4": ((8, *_EIGHT_ROWS),),
@@ -133,8 +133,8 @@ def _build(woven: GgmlType) -> _Weave:
         w.seven_signs(8 * (2 + 2 * eight) + 9, at + 9)
         w.bytes(66, 8, 264 + by_group)
     elif name == "IQ2_S":
-        for plain, at in ((2, 8), (34, 168)):
-            w.bytes(plain, 32, at + 16 * (eight // 4) + 4 * row + eight % 4)
+        for plain, first in ((2, 8), (34, 168)):
+            w.bytes(plain, 32, first + 16 * (eight // 4) + 4 * row + eight % 4)
         w.bytes(66, 8, 136 + by_group)
         w.bytes(74, 8, 296 + by_group)
     elif name == "IQ3_S":
