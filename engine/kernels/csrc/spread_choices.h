@@ -52,7 +52,7 @@ INLINE void spread_choices_of(const int type, const uint8_t *planes, const int g
                 ivec four = load_bytes(planes + s % 4 * STEP_BYTES + VECTOR_BYTES * v);
                 if (type == TENON_IQ4_KSS) {    /* untangled() */
                     four = and_bytes(four, broadcast_int((int32_t)0xfffefffeu));
-                    four = exclusive_or(four, shift_right(four, 1));
+                    four = exclusive_or(four, or_bytes(moved_bits(four, -1, 0x7f), moved_bits(upper_bytes(four), 7, 0x80)));
                 }
                 const ivec code = s < 4 ? low_nibbles(four) : high_nibbles(four);
                 found = lookup(table[0], code);
