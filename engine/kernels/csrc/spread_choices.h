@@ -2,7 +2,6 @@
 #ifndef TENON_SPREAD_CHOICES_H
 #define TENON_SPREAD_CHOICES_H
 
-
 /* The scales of a chunk. */
 INLINE void choice_scales_of(const int type, const uint8_t *from, struct spread_scales *out)
 {
