@@ -263,7 +263,7 @@ class _Reader:
         return -(-self._at // alignment) * alignment
 
     def _place(self, name: str, kind: GgmlType, shape: tuple[int, ...], start: int) -> TensorInfo:
-        if 0 in shape or shape[-1] % kind.elements:
+        if 0 in shape or shape[-1] % kind.elements or (1, *shape)[-2] % kind.rows_together:
             raise _Damaged(say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape))
         stop = start + math.prod(shape[:-1]) * kind.row_bytes(shape[-1])
         if stop > len(self._data):

@@ -26,6 +26,7 @@ from engine.gguf.header import GgufHeader, quantization, read_header
 from engine.gguf.parts import all_parts, check_text_model
 from engine.gguf.rotations import read_factors, read_rotations
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, not_finite
+from engine.gguf.woven import put_in_order
 from engine.kernels.library import Rotation
 
 _OUTER = {
@@ -208,7 +209,7 @@ class GgufFile:
         if factor is not None and not math.isfinite(factor):
             raise not_finite(found)
         rotation = self._rotations.get(info.name)
-        return replace(found, heads=source.heads, offset=source.offset, rotation=rotation, factor=factor)
+        return replace(put_in_order(found), heads=source.heads, offset=source.offset, rotation=rotation, factor=factor)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a tensor, whatever its type."""

@@ -23,6 +23,8 @@ NAMES = {
     **{"IQ2_XXS": 16, "IQ2_XS": 17, "IQ3_XXS": 18, "IQ1_S": 19, "IQ3_S": 21, "IQ2_S": 22, "IQ1_M": 29},
     **{"TQ1_0": 34, "TQ2_0": 35, "NVFP4": 40, "Q1_0": 41, "Q2_0": 42},
     **{"PQ2_0": 142, "PTQ1_0": 143},  # PrismML's
+    **{"IQ2_K": 137, "IQ3_K": 138, "IQ4_K": 139, "IQ5_K": 140, "IQ6_K": 141, "IQ4_KS": 144},  # ik_llama.cpp's
+    **{"IQ2_KS": 145, "IQ4_KSS": 146, "IQ5_KS": 152, "IQ3_KS": 156},
 }
 """The types by name."""
 QUANTIZABLE = tuple(name for name, type in NAMES.items() if type < 15 or name in ("IQ4_NL", "IQ4_XS", "BF16"))
@@ -31,6 +33,17 @@ QUANTIZABLE = tuple(name for name, type in NAMES.items() if type < 15 or name in
 _NOT_FINITE = 3  # TENON_NOT_FINITE
 _IQ4 = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 _MXFP4 = (0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)  # doubled
+_IQ2, _IQ3 = (-31, -13, 1, 17), (-63, -40, -23, -10, 1, 13, 28, 47)
+_IQ5 = (
+    *(-126, -114, -103, -92, -83, -74, -65, -57, -50, -43, -36, -30, -24, -18, -12, -6),
+    *(-1, 5, 11, 17, 23, 29, 36, 43, 51, 59, 68, 77, 87, 97, 109, 121),
+)
+_IQ6 = (
+    *(-127, -121, -115, -109, -104, -98, -93, -88, -84, -79, -74, -70, -66, -62, -58, -54),
+    *(-51, -47, -44, -40, -37, -34, -31, -28, -25, -22, -19, -16, -13, -11, -8, -5),
+    *(-2, 0, 3, 6, 9, 12, 14, 17, 20, 23, 27, 30, 33, 36, 40, 44),
+    *(47, 51, 55, 59, 63, 68, 72, 77, 82, 87, 92, 98, 103, 109, 115, 121),
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,8 @@ class _Form:
     scales: int = 0  # bytes of finer scales as arranged
     zero: int = 0  # number that is subtracted from an element
     table: tuple[int, ...] = ()  # values of an element's bits, in the place of numbers
+    more: int = 0  # number that a sub-block may choose to add to all of its values
+    row_scale: torch.dtype | None = None  # type of the scale before a row's blocks; None for none
     trits: bool = False  # True if bytes hold digits to base three (csrc/tenon.h), which count as its scales here
 
     @property
@@ -53,6 +68,11 @@ class _Form:
         """Bytes of an arranged block."""
         bits = sum(field[0] for field in self.fields)
         return self.elements * bits // 8 + self.scales + 2 * len(self.halves)
+
+    @property
+    def row_scale_bytes(self) -> int:
+        """Bytes of the scale before a row's blocks."""
+        return 0 if self.row_scale is None else self.row_scale.itemsize
 
 
 _PLAIN = {1: torch.float16, 30: torch.bfloat16}
@@ -79,6 +99,16 @@ _FORMS = {
     42: _Form(64, 18, ((2, 2, 1),), zero=1),
     142: _Form(128, 34, ((2, 2, 1),), zero=1),
     143: _Form(128, 28, (), (26,), 26, zero=1, trits=True),
+    137: _Form(256, 76, ((2, 12, 32),), (0,), 10, table=_IQ2, more=5),
+    138: _Form(256, 110, ((2, 14, 32), (1, 78, 32)), (0,), 12, table=_IQ3, more=4),
+    139: _Form(256, 144, ((4, 16, 16),), (0,), 14, table=_IQ4, more=4),
+    140: _Form(256, 176, ((4, 16, 32), (1, 144, 32)), (0,), 14, table=_IQ5, more=2),
+    141: _Form(256, 212, ((4, 20, 32), (2, 148, 32)), (0,), 18, table=_IQ6, more=1),
+    144: _Form(256, 136, ((4, 8, 16),), (), 8, table=_IQ4, more=4, row_scale=torch.float32),
+    145: _Form(256, 70, ((2, 6, 32),), (), 6, table=_IQ2, more=5, row_scale=torch.float16),
+    146: _Form(256, 128, ((4, 0, 16),), (), 0, table=_IQ4, more=4, row_scale=torch.float32),
+    152: _Form(256, 168, ((4, 8, 32), (1, 136, 32)), (), 8, table=_IQ5, more=2, row_scale=torch.float32),
+    156: _Form(256, 102, ((2, 6, 32), (1, 70, 32)), (), 6, table=_IQ3, more=4, row_scale=torch.float16),
     **{
         type: _Form(256, size, scales=size - 2)
         for type, size in {16: 66, 17: 74, 18: 98, 19: 50, 21: 110, 22: 82, 29: 56}.items()
@@ -106,6 +136,15 @@ def block_of(type: int) -> tuple[int, int]:
     return form.elements, form.size
 
 
+def places_of(type: int) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]:
+    """Return where a block has its numbers in half precision, and its elements' bits, lowest first.
+
+    Fields of the bits are how many, the first byte, and bytes before the next: one of n bits of element e is in byte
+    ``first + e // (width * 8 // n) * width + e % width``.
+    """
+    return _FORMS[type].halves, _FORMS[type].fields
+
+
 def row_bytes(type: int, columns: int) -> int:
     """Return the bytes of a row in a file.
 
@@ -113,7 +152,7 @@ def row_bytes(type: int, columns: int) -> int:
         ValueError: ``columns`` is no multiple of the block, or there is no such type; so for all functions here.
     """
     form = _form(type, columns)
-    return columns // form.elements * form.size
+    return columns // form.elements * form.size + form.row_scale_bytes
 
 
 def arranged_bytes(type: int, rows: int, columns: int) -> int:
@@ -121,7 +160,8 @@ def arranged_bytes(type: int, rows: int, columns: int) -> int:
     form = _form(type, columns)
     if type in _PLAIN:
         return 2 * round_up(rows, PANEL_ROWS) * _plain_columns(type, columns)
-    return round_up(rows, PANEL_ROWS) * (columns // form.elements) * form.unit_bytes
+    of_row = 4 if form.row_scale else 0
+    return round_up(rows, PANEL_ROWS) * (columns // form.elements * form.unit_bytes + of_row)
 
 
 def _plain_columns(type: int, columns: int) -> int:
@@ -328,7 +368,7 @@ def _bytes_of_scales(type: int, blocks: Tensor) -> Tensor:
             for part, bits in ((spread, 4), (high, 2))
         )
         return (low & 15 | (high & 3) << 4) - 32
-    at = 192 if type == 14 else 0
+    at = 192 if type == 14 else 2 * len(_FORMS[type].halves) if _FORMS[type].more else 0
     found = blocks[..., at : at + _FORMS[type].scales]
     return torch.where(found == 0x7F, 0, found & 0x7F) if type == 40 else found
 
@@ -343,7 +383,7 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         padded = functional.pad(lines, missing).view(panels, PANEL_ROWS, columns // pairs, 2 * pairs)
         packed.data.view(panels, columns // pairs, PANEL_ROWS, 2 * pairs).copy_(padded.transpose(1, 2))
         return
-    blocks = lines.view(packed.rows, -1, form.size)
+    blocks = lines[:, form.row_scale_bytes :].reshape(packed.rows, -1, form.size)
     units, groups, padding = blocks.shape[1], form.elements // 32, panels * PANEL_ROWS - packed.rows
     planes = []
     for bits, at, width in form.fields:
@@ -363,7 +403,12 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
             fine[..., None] if planes else fine[..., None, whole:],
             torch.stack(halves, -2) if halves else blocks[..., :0, None],
         ]
-    begin, data = 0, packed.data.view(panels, units, -1)
+    begin, data = 0, packed.data.view(panels, -1)
+    if form.row_scale is not None:
+        scales = lines[:, : form.row_scale_bytes].contiguous().view(form.row_scale).float()
+        data, end = data[:, : -4 * PANEL_ROWS], data[:, -4 * PANEL_ROWS :]
+        end.copy_(functional.pad(scales.flatten(), (0, padding)).view(panels, -1).view(torch.uint8))
+    data = torch.unflatten(data, 1, (units, -1))
     for part in parts:
         padded = functional.pad(part, (0, 0, 0, 0, 0, 0, 0, padding))
         laid = padded.view(panels, PANEL_ROWS, *part.shape[1:]).permute(0, 2, 3, 1, 4).flatten(2)
@@ -376,6 +421,9 @@ def _finite(type: int, lines: Tensor) -> bool:
     if type in _PLAIN:
         return bool(lines.contiguous().view(_PLAIN[type]).isfinite().all())
     form = _FORMS[type]
+    if form.row_scale is not None:
+        scales = lines[:, : form.row_scale_bytes].contiguous().view(form.row_scale).float()
+        return bool((scales.abs() < 2.0**113).all())  # weights may be infinite from there on
     blocks = lines.view(len(lines), -1, form.size)
     if type == 39:  # a power of two, or 255 for a NaN
         return bool((blocks[..., 0] != 255).all())
@@ -410,13 +458,23 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     units, groups = packed.columns // form.elements, form.elements // 32
     if packed.type in codebooks.TYPES:
         return codebooks.unpacked(packed.type, panels.view(number, units, -1))[:count]
+    whole = None
+    if form.row_scale is not None:
+        whole = panels[:, -4 * PANEL_ROWS :].contiguous().view(torch.float32).view(number, PANEL_ROWS, 1, 1)
+        panels = panels[:, : -4 * PANEL_ROWS]
     all_planes = sum(bits for bits, _, _ in form.fields)
     sizes = [groups * all_planes * 4, form.scales, 2 * len(form.halves)]
-    parts = torch.split(panels.view(number, units, -1), [size * PANEL_ROWS for size in sizes], -1)
+    parts = torch.split(panels.reshape(number, units, -1), [size * PANEL_ROWS for size in sizes], -1)
     planes = parts[0].reshape(number, units, groups, all_planes, PANEL_ROWS, 4).permute(0, 4, 1, 2, 3, 5)
     fine = parts[1].reshape(number, units, -1, PANEL_ROWS).permute(0, 3, 1, 2)
     halves = parts[2].contiguous().view(torch.float16).float()
     coarse = halves.view(number, units, len(form.halves), PANEL_ROWS).permute(0, 3, 1, 2)
+
+    if packed.type == 146:  # the lowest of each 16 bits is the scale's, and the others are not yet codes
+        words = planes.contiguous().view(torch.int16)
+        fine = ((words & 1).flatten(-2) << torch.arange(8, device=words.device)).sum(-1)
+        words = words & ~1
+        planes = (words ^ words >> 1 & 0x7FFF).view(torch.uint8)
 
     codes = _trits(form, parts[1]) if form.trits else torch.zeros((), dtype=torch.uint8, device=panels.device)
     begin = below = 0
@@ -431,10 +489,39 @@ def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     else:
         values = codes.float() - form.zero
 
-    scale, offset = _scales(packed.type, fine[..., :0] if form.trits else fine, coarse)
+    if form.more:
+        numbers, chosen = _choices(packed.type, fine.int())
+        scale, offset = (coarse if whole is None else whole) * numbers.float(), None
+        values = values.reshape(*scale.shape, -1) + (form.more * chosen)[..., None]
+    else:
+        scale, offset = _scales(packed.type, fine[..., :0] if form.trits else fine, coarse)
     values = values.reshape(number, PANEL_ROWS, units, scale.shape[-1], -1) * scale[..., None]
     values = values if offset is None else values + offset[..., None]
     return values.view(number * PANEL_ROWS, packed.columns)[:count]
+
+
+def _choices(type: int, fine: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the whole scales of sub-blocks and their choices, 0 or 1, from the bytes that hold them, (..., bytes)."""
+
+    def fields(first: int, count: int, bits: int) -> Tensor:
+        parts = fine[..., first : first + count, None] >> torch.arange(0, 8, bits, device=fine.device)
+        return (parts & (1 << bits) - 1).flatten(-2)
+
+    if type in (144, 146, 152):
+        return (fine & 254) - 127, fine & 1
+    extra = fields(0, 2, 1)
+    if type == 137:
+        return fields(2, 8, 4) - 8, extra
+    if type == 138:
+        return (2 * fields(4, 8, 4) + 1) * (1 - 2 * fields(2, 2, 1)), extra
+    if type in (139, 140):
+        return (fields(6, 8, 4) | fields(2, 4, 2) << 4) - 32, extra
+    if type == 141:
+        return fine[..., 2:].to(torch.int8).int(), extra
+    if type == 145:
+        return (fields(2, 4, 4) | extra[..., 8:] << 4) - 16, extra[..., :8]
+    low = torch.unflatten(fields(2, 4, 4), -1, (4, 2)).transpose(-1, -2).flatten(-2)
+    return (low | extra[..., :8] << 4) - 16, extra[..., 8:]
 
 
 def _trits(form: _Form, panels: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ _HALVES = {
     **dict.fromkeys(("Q1_0", "Q2_0", "PQ2_0"), (0,)),
     **{"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "MXFP4": (), "NVFP4": ()},
     **{"TQ1_0": (52,), "TQ2_0": (64,), "PTQ1_0": (26,)},
+    **dict.fromkeys(("IQ2_K", "IQ3_K", "IQ4_K", "IQ5_K", "IQ6_K"), (0,)),
 }
 
 
@@ -37,15 +38,18 @@ def raw_matrix(name: str, rows: int, columns: int, seed: int = 0, scale: float =
     if name in ("F16", "BF16"):
         floats = torch.randn(rows, columns, generator=generator) * scale
         return floats.to(torch.float16 if name == "F16" else torch.bfloat16).view(torch.uint8)
-    elements, size = blocks.block_of(TYPES[name])
+    (elements, size), form = blocks.block_of(TYPES[name]), blocks._FORMS[TYPES[name]]
     raw = torch.randint(256, (rows, columns // elements, size), dtype=torch.uint8, generator=generator)
-    for at in _HALVES[name]:
+    for at in _HALVES.get(name, ()):
         halves = (torch.rand(rows, columns // elements, 1, generator=generator) - 0.5) * scale
         put_half(name, raw, at, halves.to(torch.float16).view(torch.uint8))
     if name == "MXFP4":
         raw[..., 0] = raw[..., 0] % 6 + 118
     if name == "NVFP4":
         raw[..., :4] = raw[..., :4] % 40
+    if form.row_scale is not None:
+        head = (torch.rand(rows, 1, generator=generator) - 0.5) * scale
+        return torch.cat((head.to(form.row_scale).view(torch.uint8), raw.flatten(1)), 1)
     return raw.flatten(1)
 
 

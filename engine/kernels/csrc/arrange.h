@@ -4,6 +4,7 @@
 #define TENON_ARRANGE_H
 
 #include "blocks.h"
+#include "choices.h"
 #include "codebooks.h"
 
 static const uint8_t no_block[MOST_BLOCK_BYTES];    /* of a row that pads its panel */
@@ -268,6 +269,26 @@ INLINE int planes_of(const int32_t type)
     return 4 * (form->byte_planes + form->nibble_planes + form->two_bit_planes + form->bit_planes) + form->point_bytes;
 }
 
+/* A block of a type of ik_llama.cpp: a scale, bytes of scales and choices, and codes. */
+INLINE void take_choices(const int32_t type, const uint8_t *const *block, const int rows, uint8_t *out, uint8_t *scales)
+{
+    const struct block_form *form = &BLOCK_FORMS[type];
+    const int plane = 4 * rows, stride = planes_of(type) * rows, nibbles = form->nibble_planes;
+    const int at = form->bytes - 8 * planes_of(type), fine = at - 2 * form->halves;
+    for (int group = 0; nibbles == planes_of(type) / 4 && group < 8; group++)
+        take_words(block, at + 16 * group, 4, rows, out + group * stride);
+    for (int pair = 0; nibbles && nibbles < planes_of(type) / 4 && pair < 4; pair++)
+        split_nibbles(block, at + 32 * pair, rows, out + 2 * pair * stride, out + (2 * pair + 1) * stride);
+    for (int half = 0; form->two_bit_planes && half < 2; half++)
+        split_two_bits(block, at + 32 * (nibbles + half), rows, out + 4 * half * stride + nibbles * plane, stride);
+    if (form->bit_planes)
+        split_bits(block, at + 32 * (nibbles + form->two_bit_planes), rows, out + (nibbles + form->two_bit_planes) * plane,
+                   stride);
+    take_bytes(block, 2 * form->halves, fine, rows, scales);
+    if (form->halves)
+        take_halves(block, 0, rows, scales + fine * rows);
+}
+
 /* One block of each row into a unit. */
 INLINE void arrange_unit(const int32_t type, const int rows, const uint8_t *const *block, uint8_t *out)
 {
@@ -275,6 +296,8 @@ INLINE void arrange_unit(const int32_t type, const int rows, const uint8_t *cons
     uint8_t *scales = out + BLOCK_FORMS[type].elements / 32 * stride;
     for (int group = 0; CODEBOOKS[type].width && group < 8; group++)
         take_points(type, block, group, rows, out + group * stride);
+    if (CHOICES[type].values)
+        take_choices(type, block, rows, out, scales);
     switch (type) {
     case TENON_Q4_0: case TENON_IQ4_NL:
         take_words(block, 2, 4, rows, out);

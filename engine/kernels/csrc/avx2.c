@@ -25,9 +25,10 @@ INLINE ivec byte_pairs(const uint8_t *at)
 #define BLOCK_COLUMNS 4
 #define NARROW_COLUMNS 1
 #define BLOCK_CLASSES                                                                                        \
-    BLOCK_CLASS(1, 0, 5, 0) BLOCK_CLASS(1, 0, 7, 0) BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 8, 1)          \
-    BLOCK_CLASS(1, 1, 4, 0) BLOCK_CLASS(1, 1, 4, 1) BLOCK_CLASS(1, 1, 5, 0) BLOCK_CLASS(1, 1, 5, 1)          \
-    BLOCK_CLASS(2, 0, 6, 0) BLOCK_CLASS(2, 0, 6, 1) BLOCK_CLASS(2, 0, 7, 0) BLOCK_CLASS(2, 1, 2, 1)
+    BLOCK_CLASS(1, 0, 5, 0) BLOCK_CLASS(1, 0, 7, 0) BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 7, 1)          \
+    BLOCK_CLASS(1, 0, 8, 1) BLOCK_CLASS(1, 1, 4, 0) BLOCK_CLASS(1, 1, 4, 1) BLOCK_CLASS(1, 1, 5, 0)          \
+    BLOCK_CLASS(1, 1, 5, 1) BLOCK_CLASS(2, 0, 6, 0) BLOCK_CLASS(2, 0, 6, 1) BLOCK_CLASS(2, 0, 7, 0)          \
+    BLOCK_CLASS(2, 0, 7, 1) BLOCK_CLASS(2, 0, 8, 1) BLOCK_CLASS(2, 1, 2, 1)
 #define BF16_COLUMNS 4
 
 /* As many steps as 16 bits hold: one adds two products of at most 127 * (2^bits - 1). Without mins a run begins so that it

@@ -15,6 +15,10 @@ INLINE void group_values(const int32_t type, const int rows, const uint8_t *plan
     UNROLL
     for (int i = 0; i < planes_of(type) / 4; i++)
         memcpy(byte + 4 * i, planes + 4 * i * rows, 4);
+    for (int i = 0; type == TENON_IQ4_KSS && i < 4; i++) {
+        const uint32_t word = untangled(word_at(byte, i));
+        memcpy(byte + 4 * i, &word, 4);
+    }
     const uint8_t *twos = byte + 4 * form->nibble_planes, *bits = twos + 4 * form->two_bit_planes;
     if (form->byte_planes) {
         memcpy(value, byte, 32);
@@ -28,7 +32,9 @@ INLINE void group_values(const int32_t type, const int rows, const uint8_t *plan
     if (form->bit_planes)
         for (int k = 0; k < 32; k++)
             code[k] |= (bits[k % 4] >> k / 4 & 1) << low_bits;
-    for (int k = 0; k < 32; k++)
+    for (int k = 0; CHOICES[type].values && k < 32; k++)
+        value[k] = CHOICES[type].values[code[k]];
+    for (int k = 0; !CHOICES[type].values && k < 32; k++)
         switch (type) {
         case TENON_IQ4_NL: case TENON_IQ4_XS: value[k] = IQ4_VALUES[code[k]]; break;
         case TENON_MXFP4: case TENON_NVFP4: value[k] = MXFP4_VALUES[code[k]]; break;
@@ -97,15 +103,23 @@ INLINE float bfloat16_at(const uint8_t *halves, int64_t row)
     return bits_float((uint32_t)half << 16);
 }
 
+/* scale_and_choice of 16 elements of a unit. */
+INLINE int choice_at(const int32_t type, const int rows, const uint8_t *fine, int row, int sixteenth)
+{
+    const uint8_t *planes = fine - (8 - sixteenth / 2) * planes_of(type) * rows;
+    return scale_and_choice(type, planes, fine, rows, row, BLOCK_TYPES[type].sub == GROUP ? sixteenth / 2 : sixteenth);
+}
+
 /* What each 16 elements' values are multiplied by, and what is added: minus zero, which changes nothing, where there
- * is no minimum. */
-INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scales, int row, float *scale,
+ * is no minimum. `of_row`: the scale of the whole row, where it has one. */
+INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scales, int row, float of_row, float *scale,
                         float *offset)
 {
     const struct block_form *form = &BLOCK_FORMS[type];
     const int count = form->elements / 16;
     const int tail = form->unit_bytes - count / 2 * planes_of(type) - 2 * form->halves;      /* bytes before the halves */
     const float d = type == TENON_MXFP4   ? mxfp4_scale(scales[row])
+                    : form->row_scale     ? of_row
                     : type == TENON_NVFP4 ? 0
                                           : half_at(scales + tail * rows, row);
     for (int i = 0; i < count; i++) {
@@ -117,6 +131,8 @@ INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scale
             const uint8_t *planes = scales - (count / 2 - i / 2) * planes_of(type) * rows;
             scale[i] = d * (float)(2 * fine_scale(type, planes, scales, rows, row, sub) + 1) / (float)CODEBOOKS[type].parts;
         }
+        if (CHOICES[type].values)
+            scale[i] = d * (float)(choice_at(type, rows, scales, row, i) >> 1);
         switch (type) {
         case TENON_Q4_1: case TENON_Q5_1:
             offset[i] = half_at(scales + 2 * rows, row);
@@ -143,12 +159,13 @@ INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scale
 }
 
 /* A row of a unit as floats. */
-INLINE void unpack_unit(const int32_t type, const int rows, const uint8_t *unit, int row, float *restrict out)
+INLINE void unpack_unit(const int32_t type, const int rows, const uint8_t *unit, int row, float of_row,
+                        float *restrict out)
 {
     const int groups = BLOCK_FORMS[type].elements / 32, stride = planes_of(type) * rows;
     float scale[SUBBLOCKS], offset[SUBBLOCKS];
     int8_t values[16 * SUBBLOCKS];
-    unit_scales(type, rows, unit + groups * stride, row, scale, offset);
+    unit_scales(type, rows, unit + groups * stride, row, of_row, scale, offset);
     if (HAS_TRITS(type))
         trit_values(type, rows, unit, row, values);
     for (int group = 0; group < groups; group++) {
@@ -157,6 +174,8 @@ INLINE void unpack_unit(const int32_t type, const int rows, const uint8_t *unit,
             point_values(type, rows, unit + group * stride, row, value);
         else if (!HAS_TRITS(type))
             group_values(type, rows, unit + group * stride + 4 * row, value);
+        for (int k = 0; CHOICES[type].values && k < 32; k++)
+            value[k] += (int8_t)(CHOICES[type].more * (choice_at(type, rows, unit + groups * stride, row, 2 * group + k / 16) & 1));
         for (int k = 0; k < 32; k++)
             out[32 * group + k] = scale[2 * group + k / 16] * (float)value[k] + offset[2 * group + k / 16];
     }
@@ -165,8 +184,11 @@ INLINE void unpack_unit(const int32_t type, const int rows, const uint8_t *unit,
 INLINE void unpack_blocks(const int32_t type, const uint8_t *panel, int row, int64_t units, float *out)
 {
     const struct block_form *form = &BLOCK_FORMS[type];
+    float of_row = 0;
+    if (form->row_scale)
+        memcpy(&of_row, panel + units * form->unit_bytes * PANEL_ROWS + 4 * row, 4);
     for (int64_t unit = 0; unit < units; unit++)
-        unpack_unit(type, PANEL_ROWS, panel + unit * form->unit_bytes * PANEL_ROWS, row, out + unit * form->elements);
+        unpack_unit(type, PANEL_ROWS, panel + unit * form->unit_bytes * PANEL_ROWS, row, of_row, out + unit * form->elements);
 }
 
 int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, int64_t k, int64_t first_row, int64_t count,
@@ -197,9 +219,10 @@ INLINE void dequantize_blocks(const int32_t type, const uint8_t *raw, int64_t un
 {
     const struct block_form *form = &BLOCK_FORMS[type];
     uint8_t unit[MOST_UNIT_BYTES];
-    for (; units > 0; units--, raw += form->bytes, out += form->elements) {
+    const float of_row = form->row_scale ? row_scale_at(form, raw) : 0;
+    for (raw += form->row_scale; units > 0; units--, raw += form->bytes, out += form->elements) {
         arrange_unit(type, 1, &raw, unit);
-        unpack_unit(type, 1, unit, 0, out);
+        unpack_unit(type, 1, unit, 0, of_row, out);
     }
 }
 
@@ -219,7 +242,7 @@ static void dequantize_rows(void *context, int32_t thread)
     const int64_t units = call->k / call->form->elements;
     int64_t item;
     while ((item = shares_take(&call->shares, thread)) >= 0) {
-        const uint8_t *raw = call->raw + (call->rows ? call->rows[item] : item) * units * call->form->bytes;
+        const uint8_t *raw = call->raw + (call->rows ? call->rows[item] : item) * block_row_bytes(call->form, call->k);
         float *out = call->out + item * call->k;
         int64_t done = 0;
 #define DEQUANTIZE(name) case TENON_##name: dequantize_blocks(TENON_##name, raw, units, out); break;

@@ -36,6 +36,7 @@ INLINE void multiply_panel(const struct job *job, int64_t panel, int64_t token, 
     const int64_t group_bytes = type->unit_bytes / (type->unit / GROUP);
     _Alignas(64) float values[MOST_TOKENS][PANEL_ROWS];
     struct spread w;
+    row_scales(type->type, from + job->panel_bytes, &w.scales);
     memset(values, 0, (size_t)tokens * sizeof *values);
     for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
         const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;

@@ -318,6 +318,7 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
         UNROLL
         for (int v = 0; v < MOST_VECTORS; v++)
             value[v][c] = total[v][c] = float_zero();
+    row_scales(type, from + job->panel_bytes, &scales);
     expect_rows(job, panel * PANEL_ROWS, token, MOST_VECTORS, columns);
     for (int64_t first = 0; first < job->groups; first += CHUNK_GROUPS, from += chunk_bytes) {
         const int groups = job->groups - first < CHUNK_GROUPS ? (int)(job->groups - first) : CHUNK_GROUPS;
@@ -349,7 +350,7 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
             if (are_spread(type))
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;
             else
-                spread_group(type, planes, spread);
+                spread_group(type, planes, g, spread);
             for (int i = 0; i < terms; i++) {
                 READ_AGAIN();
                 block_group(bytes, &scales, g, 0, group_at(job, place, i * job->rest, subs, t.bits), value, MOST_VECTORS,

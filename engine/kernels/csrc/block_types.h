@@ -34,6 +34,16 @@ static const struct block_type BLOCK_TYPES[TENON_TYPES] = {
     [TENON_IQ3_S] = {TENON_IQ3_S, LARGE_UNIT, 32 * 110, 32, 0, 15, 5},
     [TENON_IQ1_S] = {TENON_IQ1_S, LARGE_UNIT, 32 * 50, 32, 0, 9, 5},
     [TENON_IQ1_M] = {TENON_IQ1_M, LARGE_UNIT, 32 * 56, 16, 0, 9, 5},
+    [TENON_IQ2_K] = {TENON_IQ2_K, LARGE_UNIT, 32 * 76, 16, 0, 32, 6},
+    [TENON_IQ2_KS] = {TENON_IQ2_KS, LARGE_UNIT, 32 * 70, 32, 0, 32, 7},     /* 32 of them exceed sums of 16 bits */
+    [TENON_IQ3_K] = {TENON_IQ3_K, LARGE_UNIT, 32 * 110, 16, 0, 64, 7},
+    [TENON_IQ3_KS] = {TENON_IQ3_KS, LARGE_UNIT, 32 * 102, 32, 0, 64, 7},
+    [TENON_IQ4_K] = {TENON_IQ4_K, LARGE_UNIT, 32 * 144, 16, 0, 128, 8},
+    [TENON_IQ4_KS] = {TENON_IQ4_KS, LARGE_UNIT, 32 * 136, 32, 0, 128, 8},
+    [TENON_IQ4_KSS] = {TENON_IQ4_KSS, LARGE_UNIT, 32 * 128, 32, 0, 128, 8},
+    [TENON_IQ5_K] = {TENON_IQ5_K, LARGE_UNIT, 32 * 176, 16, 0, 128, 8},
+    [TENON_IQ5_KS] = {TENON_IQ5_KS, LARGE_UNIT, 32 * 168, 32, 0, 128, 8},
+    [TENON_IQ6_K] = {TENON_IQ6_K, LARGE_UNIT, 32 * 212, 16, 0, 128, 8},
 };
 
 #endif

@@ -26,6 +26,12 @@ INLINE uint16_t arrange_blocks(const int32_t type, const uint8_t **block, int64_
     const struct block_form *form = &BLOCK_FORMS[type];
     const int64_t halves = form->halves * PANEL_ROWS;
     uint16_t wrong = 0;
+    for (int row = 0; form->row_scale && row < PANEL_ROWS; row++) {
+        const float scale = row_scale_at(form, block[row]);
+        wrong |= (float_bits(scale) & 0x7fffffffu) >= 0x78000000u;      /* from 2^113 on, weights may be infinite */
+        memcpy(out + units * form->unit_bytes * PANEL_ROWS + 4 * row, &scale, 4);
+        block[row] += block[row] == no_block ? 0 : form->row_scale;
+    }
     for (int64_t unit = 0; unit < units; unit++, out += form->unit_bytes * PANEL_ROWS) {
         arrange_unit(type, PANEL_ROWS, block, out);
         wrong |= any_not_finite(out + form->unit_bytes * PANEL_ROWS - 2 * halves, halves, 0x7c00);
@@ -80,7 +86,7 @@ struct arrangement {
 static void arrange_panels(void *context, int32_t thread)
 {
     struct arrangement *call = context;
-    const int64_t units = call->k / call->form->elements, row_bytes = units * call->form->bytes;
+    const int64_t units = call->k / call->form->elements, row_bytes = block_row_bytes(call->form, call->k);
     int64_t panel;
     while ((panel = shares_take(&call->panels, thread)) >= 0) {
         const uint8_t *block[PANEL_ROWS];

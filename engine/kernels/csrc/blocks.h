@@ -3,6 +3,7 @@
 #define TENON_BLOCKS_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "quantize.h"
 #include "tenon.h"
@@ -10,10 +11,13 @@
 /* A call for each type of quantized blocks. */
 #define EACH_QUANTIZED_TYPE(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(IQ4_NL) X(MXFP4) \
     X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS) EACH_CODEBOOK_TYPE(X) \
-    X(TQ1_0) X(TQ2_0) X(NVFP4) X(Q1_0) X(Q2_0) X(PQ2_0) X(PTQ1_0)
+    X(TQ1_0) X(TQ2_0) X(NVFP4) X(Q1_0) X(Q2_0) X(PQ2_0) X(PTQ1_0) \
+    EACH_CHOICE_TYPE(X)
+#define EACH_CHOICE_TYPE(X) \
+    X(IQ2_K) X(IQ2_KS) X(IQ3_K) X(IQ3_KS) X(IQ4_K) X(IQ4_KS) X(IQ4_KSS) X(IQ5_K) X(IQ5_KS) X(IQ6_K)
 #define EACH_CODEBOOK_TYPE(X) X(IQ2_XXS) X(IQ2_XS) X(IQ2_S) X(IQ3_XXS) X(IQ3_S) X(IQ1_S) X(IQ1_M)
 
-enum { MOST_UNIT_BYTES = 276, MOST_BLOCK_BYTES = 210 };
+enum { MOST_UNIT_BYTES = 276, MOST_BLOCK_BYTES = 212 };
 
 struct block_form {
     int16_t elements, bytes;                /* of a block as GGUF stores it; 0: no such type */
@@ -21,6 +25,7 @@ struct block_form {
     int16_t unit_bytes;                     /* of a block, per row, as arranged */
     int8_t halves;                          /* its scale and its minimum, which come last in a unit */
     int8_t point_bytes;                     /* of a codebook type's group, per row, in the planes' place */
+    int8_t row_scale;                       /* bytes of the scale before a row's blocks: a half, a float, or none */
 };
 
 /* By type. Floats count as blocks of one element here; bfloat16's columns are padded to 32 as well. */
@@ -54,6 +59,16 @@ static const struct block_form BLOCK_FORMS[TENON_TYPES] = {
     [TENON_IQ3_S] = {256, 110, 0, 0, 0, 0, 110, 1, 13},
     [TENON_IQ1_S] = {256, 50, 0, 0, 0, 0, 50, 1, 6},
     [TENON_IQ1_M] = {256, 56, 0, 0, 0, 0, 56, 1, 6},
+    [TENON_IQ2_K] = {256, 76, 0, 0, 2, 0, 76, 1},
+    [TENON_IQ2_KS] = {256, 70, 0, 0, 2, 0, 70, 0, 0, 2},
+    [TENON_IQ3_K] = {256, 110, 0, 0, 2, 1, 110, 1},
+    [TENON_IQ3_KS] = {256, 102, 0, 0, 2, 1, 102, 0, 0, 2},
+    [TENON_IQ4_K] = {256, 144, 0, 4, 0, 0, 144, 1},
+    [TENON_IQ4_KS] = {256, 136, 0, 4, 0, 0, 136, 0, 0, 4},
+    [TENON_IQ4_KSS] = {256, 128, 0, 4, 0, 0, 128, 0, 0, 4},
+    [TENON_IQ5_K] = {256, 176, 0, 4, 0, 1, 176, 1},
+    [TENON_IQ5_KS] = {256, 168, 0, 4, 0, 1, 168, 0, 0, 4},
+    [TENON_IQ6_K] = {256, 212, 0, 4, 2, 0, 212, 1},
 };
 
 /* A type's form; NULL where there is none, or k is no multiple of its block. */
@@ -63,17 +78,29 @@ static inline const struct block_form *block_form_of(int32_t type, int64_t k)
     return form && form->elements && k >= 0 && k % form->elements == 0 ? form : NULL;
 }
 
+/* Bytes of a row as GGUF stores it. */
+static inline int64_t block_row_bytes(const struct block_form *form, int64_t k)
+{
+    return k / form->elements * form->bytes + form->row_scale;
+}
+
+/* Bytes of a panel's scales of whole rows, behind its units. */
+static inline int64_t row_scales_bytes(int32_t type)
+{
+    return BLOCK_FORMS[type].row_scale ? PANEL_ROWS * (int64_t)sizeof(float) : 0;
+}
+
 /* Bytes of an arranged panel. */
 static inline int64_t block_panel_bytes(int32_t type, int64_t k)
 {
     const int64_t padded = type == TENON_BF16 ? (k + 31) / 32 * 32 : k;
-    return padded / BLOCK_FORMS[type].elements * BLOCK_FORMS[type].unit_bytes * PANEL_ROWS;
+    return padded / BLOCK_FORMS[type].elements * BLOCK_FORMS[type].unit_bytes * PANEL_ROWS + row_scales_bytes(type);
 }
 
 /* Whether five elements share a byte, as digits to base three. */
 #define HAS_TRITS(type) ((type) == TENON_TQ1_0 || (type) == TENON_PTQ1_0)
 
-/* IQ4_NL's and IQ4_XS's values, and MXFP4's and NVFP4's doubled. */
+/* IQ4_NL's and IQ4_XS's values (and of the further IQ4 types), and MXFP4's and NVFP4's doubled. */
 static const int8_t IQ4_VALUES[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 static const int8_t MXFP4_VALUES[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
@@ -90,6 +117,16 @@ static inline float half_float(uint16_t half)
 static inline uint16_t e4m3_half(uint8_t scale)
 {
     return (uint16_t)(scale << 7);
+}
+
+/* The scale before a row's blocks. */
+static inline float row_scale_at(const struct block_form *form, const uint8_t *row)
+{
+    uint16_t half;
+    float whole;
+    memcpy(&half, row, 2);
+    memcpy(&whole, row, 4);
+    return form->row_scale == 2 ? half_float(half) : whole;
 }
 
 enum { E4M3_FACTOR = 128 };

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "block_types.h"
+#include "blocks.h"
 #include "dispatch.h"
 #include "quantize.h"
 #include "rows.h"
@@ -29,7 +30,7 @@ struct product product_of(const struct tenon_matrix *a, int64_t m)
         p.multiplier = tiled ? set->tiled : set->blocks;
         job->k = a->k;
         job->groups = a->k / GROUP;
-        job->panel_bytes = a->k / job->type->unit * job->type->unit_bytes;
+        job->panel_bytes = block_panel_bytes(a->type, a->k);
         job->refined_above = a->refined_above;
     }
     return p;

@@ -11,6 +11,7 @@
 
 #include "block_types.h"
 #include "blocks.h"
+#include "choices.h"
 #include "codebooks.h"
 
 /* Whether a type's scales are small integers, times a float of the chunk: a group's sum of products times them is exact,
@@ -18,7 +19,7 @@
 static inline int has_whole_scales(int32_t type)
 {
     return type == TENON_Q2_K || type == TENON_Q3_K || type == TENON_Q4_K || type == TENON_Q5_K || type == TENON_Q6_K
-           || type == TENON_IQ4_XS || type == TENON_IQ1_M;
+           || type == TENON_IQ4_XS || type == TENON_IQ1_M || CHOICES[type].values;
 }
 
 /* Whether integers of so many bits are summed in 16 bits. */
@@ -334,6 +335,8 @@ OUTLINE void point_scales(int32_t type, const uint8_t *from, struct spread_scale
     }
 }
 
+#include "spread_choices.h"
+
 /* The scales of a chunk of a panel: `groups` groups, all 8 of a type whose units are of 256. */
 INLINE void spread_scales(const int type, const uint8_t *from, int groups, struct spread_scales *out)
 {
@@ -355,6 +358,10 @@ INLINE void spread_scales(const int type, const uint8_t *from, int groups, struc
     }
     if (CODEBOOKS[type].width) {
         point_scales(type, from, out);
+        return;
+    }
+    if (CHOICES[type].values) {
+        choice_scales(type, from, out);
         return;
     }
     const int subs = LARGE_UNIT / t.sub, bytes = subs * PANEL_ROWS, paired = SPREAD_PAIRED(t.bits);
@@ -480,13 +487,15 @@ INLINE int are_spread(const int type)
     return BLOCK_FORMS[type].byte_planes && SPREAD_SIGNED(8);
 }
 
-/* A group's integers, in bytes. */
-INLINE void spread_group(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
+/* A group's integers, in bytes. `g`: its number within a chunk. */
+INLINE void spread_group(const int type, const uint8_t *planes, int g, uint8_t bytes[][STEP_BYTES])
 {
     const struct block_form form = BLOCK_FORMS[type];
     const struct block_type t = BLOCK_TYPES[type];
     if (CODEBOOKS[type].width)
         spread_points(type, planes, bytes);
+    else if (CHOICES[type].values)
+        spread_choices(type, planes, g, bytes);
     else if (form.byte_planes)
         spread_bytes(planes, bytes);
     else if (type == TENON_IQ4_NL || type == TENON_IQ4_XS)
@@ -510,7 +519,7 @@ INLINE void spread_chunk_of(const int type, const uint8_t *from, int groups, str
         if (HAS_TRITS(type) && g % per == 0)
             spread_trits(type, planes, out->bytes[g], SPREAD_STEPS);
         else if (!HAS_TRITS(type) && !as_is)
-            spread_group(type, planes, out->bytes[g]);
+            spread_group(type, planes, g, out->bytes[g]);
         if (wide)
             widen_steps(as_is ? (const uint8_t(*)[STEP_BYTES])planes : out->bytes[g], out->bytes[g]);
     }

@@ -41,6 +41,13 @@
  *                 the last point the shift (IQ1_S), or a shift; IQ1_M: low bits of 4 scales s [4][32], high bits [2][32];
  *                 half d[32]
  *
+ * Types of ik_llama.cpp have planes, the bytes of a block that hold scales and choices of tables (choices.h), as the file has
+ * them: [bytes][32], and half d[32]; or, where a whole row has one scale, float d[32] behind a panel's last unit.
+ *
+ *   IQ2_K, IQ2_KS  two-bit planes                           IQ3_K, IQ3_KS  two-bit, bit plane
+ *   IQ4_K, IQ4_KS, IQ4_KSS  nibble planes                   IQ5_K, IQ5_KS  nibble, bit plane
+ *   IQ6_K         nibble, two-bit planes
+ *
  *   F16           [k][32] half                               BF16   [k/2][32][2], k padded to 32
  *
  * Results. x is (m, k) float32, out (m, n) float32, both dense. A token's outputs do not depend on the other tokens
@@ -63,7 +70,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 23, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 24, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -75,7 +82,9 @@ enum {
     TENON_IQ2_XXS = 16, TENON_IQ2_XS = 17, TENON_IQ3_XXS = 18, TENON_IQ1_S = 19, TENON_IQ3_S = 21, TENON_IQ2_S = 22,
     TENON_IQ1_M = 29,
     TENON_PQ2_0 = 142, TENON_PTQ1_0 = 143,      /* PrismML's */
-    TENON_TYPES = 144
+    TENON_IQ2_K = 137, TENON_IQ3_K = 138, TENON_IQ4_K = 139, TENON_IQ5_K = 140, TENON_IQ6_K = 141,  /* ik_llama.cpp's */
+    TENON_IQ4_KS = 144, TENON_IQ2_KS = 145, TENON_IQ4_KSS = 146, TENON_IQ5_KS = 152, TENON_IQ3_KS = 156,
+    TENON_TYPES = 157
 };
 
 /* Changes whenever a packed layout or a signature does. */

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gguf
 import pytest
+import torch
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.header import quantization, read_header
@@ -53,6 +54,7 @@ def test_the_kernels_blocks_are_those_of_the_files() -> None:
     for name, number in blocks.NAMES.items():
         kind = GgmlType[name]
         assert (number, *blocks.block_of(number)) == (kind, kind.elements, kind.block_bytes)
+        assert blocks.row_bytes(number, 512) == kind.row_bytes(512)
 
 
 @pytest.mark.parametrize("number", [4, 5, 37, 43, 132, 200, 4444, 2**32 - 1])
@@ -67,7 +69,7 @@ def test_a_number_that_nobody_knows_is_refused_with_the_tensor(number: int, whol
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("kind", ["IQ4_KT", "IQ3_KT", "Q4_K_R4", "I8", "I2_S"])
+@pytest.mark.parametrize("kind", ["IQ4_KT", "IQ3_KT", "IQ1_S_R4", "Q8_K_R8", "I8", "I2_S"])
 def test_a_known_type_that_is_not_computed_is_refused_by_name(kind: str, whole: bytes, tmp_path: Path) -> None:
     path = retyped(whole, GgmlType[kind], tmp_path / "model.gguf")
     sentence = rf"The tensor {NAME} is stored as {kind}, which Tenon cannot read; choose another quantization"
@@ -89,4 +91,24 @@ def test_a_row_that_fills_no_blocks_is_damage(whole: bytes, tmp_path: Path) -> N
     at = whole.index(NAME.encode()) + len(NAME) + 4
     path.write_bytes(whole[:at] + struct.pack("<Q", 250) + whole[at + 8 :])
     with pytest.raises(WeightsCorrupt, match=rf"{NAME} cannot be Q8_0 of the shape"):
+        read_header(path)
+
+
+def test_woven_rows_are_computed_with_in_order(whole: bytes, tmp_path: Path) -> None:
+    """Q8_0_R8 has the numbers of Q8_0 in other places; eight rows belong together."""
+    path, name = tmp_path / "model.gguf", "model.layers.1.mlp.down_proj.weight"
+    path.write_bytes(whole)
+    place, plain = read_header(path).tensors[NAME], Checkpoint(path).tensor(name)
+    units = torch.frombuffer(bytearray(whole[place.start : place.stop]), dtype=torch.uint8).view(32, 8, 8, 34)
+    units = units.transpose(1, 2)  # by eight rows, blocks, rows
+    codes = units[..., 2:].unflatten(-1, (8, 4)).transpose(2, 3).flatten(2)
+    woven = torch.cat((units[..., :2].flatten(2), codes), -1).numpy().tobytes()
+    retyped(whole[: place.start] + woven + whole[place.stop :], GgmlType.Q8_0_R8, path)
+    source = Checkpoint(path)
+    assert source.stored(name).kind == GgmlType.Q8_0
+    assert torch.equal(source.tensor(name), plain)
+    load_model(settle(LoadOptions(model=str(path)))).release()
+    at = whole.index(NAME.encode()) + len(NAME) + 4 + 8
+    path.write_bytes(whole[:at] + struct.pack("<QI", 252, GgmlType.Q8_0_R8) + whole[at + 12 :])
+    with pytest.raises(WeightsCorrupt, match=rf"{NAME} cannot be Q8_0_R8 of the shape"):
         read_header(path)

@@ -29,8 +29,8 @@ static int64_t up(int64_t value, int64_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-/* A type's block, and where its numbers of half precision stand; -1: none. */
-struct form { const char *name; int32_t type; int64_t elements, bytes; int halves[2]; };
+/* A type's block, where its numbers of half precision stand (-1: none), and bytes of a scale before each row. */
+struct form { const char *name; int32_t type; int64_t elements, bytes; int halves[2]; int64_t head; };
 
 static const struct form forms[] = {
     {"F16", TENON_F16, 1, 2, {0, -1}},          {"BF16", TENON_BF16, 1, 2, {-1, -1}},
@@ -48,7 +48,12 @@ static const struct form forms[] = {
     {"TQ1_0", TENON_TQ1_0, 256, 54, {52, -1}},  {"TQ2_0", TENON_TQ2_0, 256, 66, {64, -1}},
     {"NVFP4", TENON_NVFP4, 64, 36, {-1, -1}},   {"Q1_0", TENON_Q1_0, 128, 18, {0, -1}},
     {"Q2_0", TENON_Q2_0, 64, 18, {0, -1}},      {"PQ2_0", TENON_PQ2_0, 128, 34, {0, -1}},
-    {"PTQ1_0", TENON_PTQ1_0, 128, 28, {26, -1}},
+    {"PTQ1_0", TENON_PTQ1_0, 128, 28, {26, -1}}, {"IQ2_K", TENON_IQ2_K, 256, 76, {0, -1}},
+    {"IQ3_K", TENON_IQ3_K, 256, 110, {0, -1}},  {"IQ4_K", TENON_IQ4_K, 256, 144, {0, -1}},
+    {"IQ5_K", TENON_IQ5_K, 256, 176, {0, -1}},  {"IQ6_K", TENON_IQ6_K, 256, 212, {0, -1}},
+    {"IQ2_KS", TENON_IQ2_KS, 256, 70, {-1, -1}, 2}, {"IQ3_KS", TENON_IQ3_KS, 256, 102, {-1, -1}, 2},
+    {"IQ4_KS", TENON_IQ4_KS, 256, 136, {-1, -1}, 4}, {"IQ4_KSS", TENON_IQ4_KSS, 256, 128, {-1, -1}, 4},
+    {"IQ5_KS", TENON_IQ5_KS, 256, 168, {-1, -1}, 4},
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -58,13 +63,18 @@ struct matrix { int64_t n, k; double *values; void *packed; int32_t type; };
 /* Random integers with scales between 2^-10 and 2^-6. */
 static struct matrix make(const struct form *form, int64_t n, int64_t k)
 {
-    const int64_t blocks = n * k / form->elements;
+    const int64_t row_blocks = k / form->elements, row_bytes = form->head + row_blocks * form->bytes;
     struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)tenon_arranged_bytes(form->type, n, k)),
                        form->type};
-    uint8_t *raw = malloc((size_t)(blocks * form->bytes));
+    uint8_t *raw = malloc((size_t)(n * row_bytes));
     float *floats = malloc((size_t)(n * k) * 4);
-    for (int64_t block = 0; block < blocks; block++) {
-        uint8_t *at = raw + block * form->bytes;
+    for (int64_t row = 0; row < n && form->head; row++) {
+        const float scale = 0x1p-8f + 0x1p-10f * (float)uniform();
+        const uint16_t half = (uint16_t)(0x1c00 | (row * 37 & 0x83ff));
+        memcpy(raw + row * row_bytes, form->head == 4 ? (const void *)&scale : &half, (size_t)form->head);
+    }
+    for (int64_t block = 0; block < n * row_blocks; block++) {
+        uint8_t *at = raw + block / row_blocks * row_bytes + form->head + block % row_blocks * form->bytes;
         for (int64_t i = 0; i < form->bytes; i++)
             at[i] = (uint8_t)(128 * (uniform() + 1));
         for (int i = 0; i < 2 && form->halves[i] >= 0; i++)

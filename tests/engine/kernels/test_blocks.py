@@ -18,9 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from engine.gguf.types import GgmlType
 from engine.kernels import blocks, library
 from engine.kernels.library import NotFinite, NotPackable, Packed
 from tests.support.fast_cases import chosen, examples
+from tests.support.ik_types import NAMES as IK_NAMES
+from tests.support.ik_types import dequantized
 from tests.support.matrices import put_half, raw_matrix
 
 TYPES = list(blocks.NAMES.values())
@@ -70,6 +73,8 @@ def by_definition(name: str, raw: Tensor) -> Tensor:
 
 def expected(type: int, raw: Tensor) -> Tensor:
     with np.errstate(all="ignore"):
+        if blocks.name_of(type) in IK_NAMES:
+            return torch.from_numpy(dequantized(blocks.name_of(type), raw.numpy()))
         if blocks.name_of(type) in _OTHERS:
             return by_definition(blocks.name_of(type), raw)
         return torch.from_numpy(gguf_dequantize(raw.numpy(), GGMLQuantizationType(type)))
@@ -88,13 +93,17 @@ def test_sizes_are_those_of_gguf(type: int) -> None:
     if name in _OTHERS:
         assert blocks.block_of(type) == _OTHERS[name][:2]
         return
+    if name in IK_NAMES:
+        assert blocks.row_bytes(type, 512) == GgmlType[name].row_bytes(512)
+        return
     assert blocks.block_of(type) == GGML_QUANT_SIZES[GGMLQuantizationType(type)]
     assert name == GGMLQuantizationType(type).name
 
 
 @pytest.mark.parametrize("type", [type for type in TYPES if type > 33])
-def test_ternary_types_take_their_own_size(type: int) -> None:
-    assert blocks.arranged_bytes(type, 96, 1024) == 96 * blocks.row_bytes(type, 1024)
+def test_later_types_take_their_own_size(type: int) -> None:
+    wider = 2 if GgmlType(type).row_extra_bytes == 2 else 0  # scales of rows are of 32 bits in memory
+    assert blocks.arranged_bytes(type, 96, 1024) == 96 * (blocks.row_bytes(type, 1024) + wider)
 
 
 @needs_library
@@ -151,7 +160,8 @@ def test_any_bytes_are_what_gguf_says(case: tuple[int, bytes]) -> None:
     try:
         blocks.arrange(type, raw, len(raw), columns)
     except NotFinite:
-        assert not torch.isfinite(expected(type, raw)).all() or blocks.name_of(type) == "MXFP4"
+        # A scale of a row may be so large that its weights need not be finite.
+        assert not torch.isfinite(expected(type, raw)).all() or blocks.name_of(type) in ("MXFP4", *IK_NAMES)
     else:
         assert torch.isfinite(expected(type, raw)).all()
 
@@ -177,6 +187,8 @@ def test_the_library_arranges_as_torch_does(type: int, monkeypatch: pytest.Monke
     raw = wild(type, 75, 1024)
     for columns in (1024, 990) if blocks.block_of(type)[0] == 1 else (1024,):
         part = raw[:, : blocks.row_bytes(type, columns)].contiguous()
+        if blocks._FORMS[type].row_scale == torch.float16:
+            part[:, 1] &= 0x7B  # which NaN another becomes differs
         ours = [
             blocks.arrange(
                 *(type, part, 75, columns),
@@ -202,12 +214,15 @@ def test_a_scale_that_is_no_number_is_found(type: int, value: float, way: str) -
     raw = raw_matrix(blocks.name_of(type), rows, columns)
     blocks.arrange(type, raw, rows, columns)
     elements, size = blocks.block_of(type)
-    bad = torch.tensor([value], dtype=torch.bfloat16 if blocks.name_of(type) == "BF16" else torch.float16)
-    places = {39: (), 40: ()}.get(type, blocks._FORMS[type].halves)
+    form = blocks._FORMS[type]
+    bad = torch.tensor([value], dtype=form.row_scale or (torch.bfloat16 if type == 30 else torch.float16))
+    places = {39: (), 40: ()}.get(type, (0,) if form.row_scale else form.halves)
     for row, block, at in itertools.product((0, 31, 36), (0, columns // elements - 1), places or (0,)):
         damaged = raw.clone()
         start = block * size + at
-        if places:
+        if form.row_scale:
+            damaged[row, : bad.itemsize] = bad.view(torch.uint8)
+        elif places:
             put_half(blocks.name_of(type), damaged[row, block * size :], at, bad.view(torch.uint8))
         else:
             damaged[row, start] = 255

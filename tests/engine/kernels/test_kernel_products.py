@@ -11,7 +11,7 @@ from torch import Tensor
 from engine.kernels import blocks, codebooks, library
 from engine.kernels.library import PANEL_ROWS, Packed
 from tests.support.fast_cases import covering, examples
-from tests.support.matrices import BLOCKS, TYPES, matrix
+from tests.support.matrices import BLOCKS, TYPES, matrix, raw_matrix
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
 
@@ -95,7 +95,14 @@ def test_the_largest_sums_do_not_overflow(name: str, instruction_set: str, byte:
     """Signs repeat every four columns, which is how the columns of a sum lie in a register's lanes."""
     if name not in BLOCKS:
         pytest.skip("about integers")
-    packed = matrix(name, 33, 512)
+    packed, form = matrix(name, 33, 512), blocks._FORMS[TYPES[name]]
+    if form.more:
+        raw = raw_matrix(name, 33, 512)
+        raw[:, form.row_scale_bytes :].view(33, 2, form.size)[..., 2 * len(form.halves) :] = byte
+        packed = blocks.arrange(TYPES[name], raw, 33, 512)
+        for signs in SIGNS:
+            check(name, instruction_set, packed, torch.tensor(signs).repeat(5, 128), None)
+        return
     filled = packed.data.clone()
     planes = blocks.unpack(packed)  # scales stay, the integers are all the same
     assert torch.isfinite(planes).all()
