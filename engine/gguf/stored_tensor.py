@@ -178,8 +178,14 @@ class StoredTensor:
         else:
             first += self.first_row
             parts = [part.of_rows(one, first, count) for part, one in zip(encoding.parts, raw, strict=True)]
-            # A matrix that is read whole is made whole, even for the rows of one head.
-            own = slice(None) if encoding.parts[0].rows else slice(first, first + count)
+            own = slice(None)
+            if not encoding.parts[0].rows:  # of one that is read whole, the lines' places of these rows, in whole words
+                begin, end, total = first // 8 * 8, -(-(first + count) // 8) * 8, math.prod(encoding.shape[:-1])
+                own = slice(first - begin, first - begin + count)
+                parts = [
+                    one[:, begin * one.shape[1] // total : end * one.shape[1] // total] if one.dim() > 1 else one
+                    for one in parts
+                ]
             if not self.transposed and self.kind == encoding.kind:
                 try:
                     return encoding.blocks(parts, first).view(-1, self.row_bytes)[own].view(-1)
