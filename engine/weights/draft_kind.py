@@ -34,6 +34,7 @@ ADAPTER_CONFIG, ADAPTER_SAFETENSORS, ADAPTER_PICKLE = (
 )
 #: Files that describe a folder: a model's or a draft's own, and PEFT's.
 CONFIGS = ("config.json", ADAPTER_CONFIG)
+NO_ADAPTER = mark("There is no LoRA adapter at {place}: give a folder with adapter_config.json, or a GGUF file.")
 NO_PLAIN_LORA = mark(
     "The adapter {adapter} has {feature}, and of adapters Tenon merges plain LoRA alone: merge it into its model with "
     "PEFT (merge_and_unload), and choose the result."
