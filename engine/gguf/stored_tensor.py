@@ -98,6 +98,10 @@ class Encoding(Protocol):
     def factor(self) -> float | None:
         """Factor of all numbers that its blocks leave to the matrix; None for none."""
 
+    @property
+    def rotation(self) -> Rotation | None:
+        """Rotation of what its rows multiply; None for none."""
+
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         """Return some rows from theirs of all parts, in the reference's values: (rows, columns) float32."""
 
