@@ -182,10 +182,10 @@ class LatentShape(Shape):
 
 @dataclass(frozen=True)
 class HybridShape(Shape):
-    """Sizes of a model with gated DeltaNet in three of four layers, 16 heads of keys of 128 channels.
+    """Sizes of a model with gated DeltaNet in three of four layers, heads of 128 channels, of which 16 are keys.
 
     Attributes:
-        value_heads: Heads of values, of 128 channels too.
+        value_heads: Heads of values of such a layer.
     """
 
     value_heads: int = 16
@@ -203,8 +203,8 @@ class HybridShape(Shape):
         if self._attends(layer):
             return super().matrices(layer) | {"attn_q": (2 * self.heads * self.head_dim, self.hidden)}
         width = self.value_heads * 128
-        gates = dict.fromkeys(_GATES, (self.value_heads, self.hidden))
-        maps = {"attn_qkv": (width + 2 * 16 * 128, self.hidden), "attn_gate": (width, self.hidden)}
+        gates = dict.fromkeys(("ssm_alpha", "ssm_beta"), (self.value_heads, self.hidden))
+        maps = {"attn_qkv": (2 * 16 * 128 + width, self.hidden), "attn_gate": (width, self.hidden)}
         return maps | gates | {"ssm_out": (self.hidden, width)} | self._network("")
 
     def vectors(self, layer: int) -> dict[str, tuple[int, ...]]:
@@ -212,7 +212,7 @@ class HybridShape(Shape):
         outer = dict.fromkeys(("attn_norm.weight", "post_attention_norm.weight"), (self.hidden,))
         if self._attends(layer):
             return outer | dict.fromkeys(("attn_q_norm.weight", "attn_k_norm.weight"), (self.head_dim,))
-        own = {"ssm_conv1d.weight": ((self.value_heads + 2 * 16) * 128, 4), "ssm_norm.weight": (128,)}
+        own = {"ssm_conv1d.weight": ((32 + self.value_heads) * 128, 4), "ssm_norm.weight": (128,)}
         return outer | own | dict.fromkeys(("ssm_a", "ssm_dt.bias"), (self.value_heads,))
 
     def describe(self, writer: gguf.GGUFWriter) -> None:
@@ -231,6 +231,8 @@ class HybridShape(Shape):
 LLAMA = Shape("shape", "llama", 22, 2048, 5632, 32, 4, 64)
 #: Qwen3-30B-A3B's with fewer and smaller experts: 3.2 B parameters, 0.4 of them for a token.
 QWEN3_MOE = Shape("mixture", "qwen3moe", 15, 1024, 512, 32, 4, 128, experts=128, chosen=8)
+#: Bonsai 2's, which is Qwen3.8-27B's: 26.9 B parameters.
+BONSAI = HybridShape("bonsai", "qwen35", 64, 5120, 17408, 24, 4, 256, vocabulary=248320, value_heads=48)
 #: GLM-4.7-Flash's with 8 layers of 16 experts in place of 47 of 64: 1.5 B parameters, 0.7 of them for a token.
 GLM_FLASH = LatentShape(
     *("latents", "deepseek2", 8, 2048, 1536, 20, 1, 576),
@@ -245,8 +247,6 @@ GLM_FLASH = LatentShape(
 
 #: Qwen3.5-2B's with a smaller vocabulary: 1.4 B parameters.
 QWEN35 = HybridShape("hybrid", "qwen35", 24, 2048, 6144, 8, 2, 256)
-#: Bonsai 2's, which is Qwen3.8-27B's: 26.9 B parameters.
-BONSAI = HybridShape("bonsai", "qwen35", 64, 5120, 17408, 24, 4, 256, vocabulary=248320, value_heads=48)
 
 KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")
 
