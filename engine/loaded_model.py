@@ -178,7 +178,7 @@ class LoadedModel:
         left_out = (say(_TEXT_ALONE),) if config.family.text_config or checkpoint.text_alone else ()
         # Sentences for the user about what could not be done as asked
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
-        self.notes += self.tokenizer.notes
+        self.notes += (*self.tokenizer.notes, *opened.adapter_notes)
         loaded: list[LoadedDraft] = []
         for draft, place in zip(drafts, plan.drafts, strict=True):
             link = self.link if place.on_gpu else Link(_CPU)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -16,11 +18,12 @@ from engine.errors import CheckpointError, DraftMismatch, WeightsMissing
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf, find_head
 from engine.gguf.tokenizer import Vocabulary
-from engine.hub.installed import cache_folder, find_base, find_model
+from engine.hub.installed import cache_folder, find_adapter, find_base, find_model, installed_models
 from engine.hub.repository import base_of
 from engine.messages import OWN_HEAD
 from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import NextNames
+from engine.sentences import say
 from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
 from engine.weights.adapter import Adapter
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
@@ -65,6 +68,26 @@ class OpenedModel:
         """Its weights, which must be here."""
         adapter = None if self._adapter is None else Adapter(self._adapter)
         return Checkpoint(self.place, self.head_kind == "mtp", adapter)
+
+    @cached_property
+    def adapter_notes(self) -> tuple[str, ...]:
+        """Sentence for the user if its adapter names another base: if both have one shape, only names tell."""
+        base = "" if self._adapter is None else _base_name(self._adapter)
+        installed = (model.record for model in installed_models() if model.location.resolve() == self.place)
+        records = [(record.repo, *record.base) for record in installed if record is not None]
+        told = self.metadata or self.checkpoint.config
+        names = (self.place, told.get("general.name"), told.get("_name_or_path"), *chain(*records))
+        wanted = _letters(Path(base).name)
+        if any(wanted in _letters(str(name)) for name in names):
+            return ()
+        note = say(
+            "The adapter {adapter} was made for {base}, and {model} seems to be another model: if replies make no "
+            "sense, take {base} as its base.",
+            adapter=Path(str(self._adapter)).name,
+            base=base,
+            model=self.place.name,
+        )
+        return (note,)
 
     @cached_property
     def own_head(self) -> OpenedModel | None:
@@ -185,7 +208,7 @@ def open_model(reference: str, find: Callable[[str], Path] = find_model, adapter
     Raises:
         CheckpointError: There is no such model.
     """
-    place, beside = find(reference), find(adapter) if adapter else None
+    place, beside = find(reference), find_adapter(adapter, find) if adapter else None
     opened = _opened.get((reference, place, beside))
     if opened is None or opened.changed:
         key = reference, place, beside
@@ -193,6 +216,11 @@ def open_model(reference: str, find: Callable[[str], Path] = find_model, adapter
             place, beside = find_base(place.name, _base_name(place)), place
         opened = _opened[key] = OpenedModel(reference, place, beside)
     return opened
+
+
+def _letters(name: str) -> str:
+    """Return what tells models apart in a name: not the format of a copy that bitsandbytes quantizes for training."""
+    return re.sub(r"(-unsloth)?-bnb-4bit$|[^a-z0-9]", "", name.lower())
 
 
 def _base_name(adapter: Path) -> str:

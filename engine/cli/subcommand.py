@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from engine.errors import TenonError, WeightsMissing
 from engine.hub.bundled import paired_drafts
-from engine.hub.installed import find_model
+from engine.hub.installed import find_adapter, find_model
 from engine.messages import DEFAULT_MODEL, OWN_HEAD, LoadOptions
 from engine.modes import AUTO, MEMORY_TITLES, MODES, in_mode, named_drafts
 from engine.sentences import either
@@ -164,6 +164,8 @@ def tell(options: argparse.Namespace, text: str) -> None:
 def load_options(options: argparse.Namespace, **others: Any) -> LoadOptions:
     """Return the load options of a command line with options of `add_load_options`; ``others`` are further fields."""
     names_model = options.model != DEFAULT_MODEL or not options.adapter
+    if not names_model:
+        find_adapter(options.adapter)
     wanted = LoadOptions(
         model=options.model if names_model else options.adapter,
         adapter=(options.adapter or "") if names_model else "",

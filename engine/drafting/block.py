@@ -9,6 +9,7 @@ Source: DFlash (Chen et al. 2026, arXiv 2602.06036), and the public code that `b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -95,6 +96,7 @@ class BlockWeights:
     logit_soft_cap: float | None  # soft cap of the logits if the head is a target's that has one, else None
     logit_scale: float  # factor of the rows before the head if it is a target's, else 1
     markov: MarkovHead | None  # markov head, or None
+    noise: Tensor | None  # (2, h) vectors that are added to the root's row and to each mask's; None for none
 
 
 class BlockNetwork:
@@ -177,6 +179,8 @@ class BlockNetwork:
         rotation = self._rope.rows(positions, False)
         tokens = torch.tensor([root] + [self.layout.mask_token] * (size - 1), device=self.device)
         hidden = weights.embedding(tokens).to(self.dtype)
+        if weights.noise is not None:
+            hidden = hidden + weights.noise[rows.clamp(max=1)]
         for index, layer in enumerate(weights.layers):
             check()
             hidden = block(config, layer, index, hidden, rotation, seen[kinds[index]])
@@ -241,8 +245,23 @@ def load_block(
         logit_soft_cap=cap,
         logit_scale=scale,
         markov=_markov(layout, outer, maps),
+        noise=_noise(outer).to(weight_format.activations) if "noise_1" in outer else None,
     )
     return BlockNetwork(layout, weights, hidden_layers, weight_format.activations, weight_format.cache)
+
+
+def _noise(outer: dict[str, Tensor]) -> Tensor:
+    """Return what a network says of the noise in a block: none at its root, and the most in its masks.
+
+    Source: PrismML's llama.cpp, src/models/dflash.cpp (log-SNR conditioning); its inputs are 1000 and 0 by sines and
+    cosines of 10000^(-i/half).
+    """
+    first, second = (outer[f"noise_{at}"].float() for at in (1, 2))
+    half = first.shape[1] // 2
+    turns = torch.tensor([1000.0, 0.0])[:, None] * torch.exp(-math.log(10000.0) * torch.arange(half) / half)
+    features = torch.cat((turns.sin(), turns.cos()), 1).to(first.device)
+    inner = torch.nn.functional.silu(features @ first.T + outer["noise_1_bias"].float())
+    return inner @ second.T + outer["noise_2_bias"].float()
 
 
 def _markov(layout: BlockLayout, outer: dict[str, Tensor], maps: HeadMaps) -> MarkovHead | None:

@@ -5,13 +5,15 @@
 | z-lab | ``dflash_config`` beside the sizes | at every row but the first, the root's | nothing |
 | Meta's Muse-Glimmer | ``target_layer_ids`` beside the sizes, its ``model_type`` | as z-lab | nothing |
 | DeepSpec | ``target_layer_ids``, ``markov_rank`` beside the sizes | after every row | a Markov head |
+| PrismML | the same, ``log_snr_conditioning`` | the same | the same |
 | speculators dflash | ``transformer_layer_config`` | as ``sample_from_anchor`` says, else as z-lab | nothing |
 | speculators dspark | the same | as ``sample_from_anchor`` says, else as DeepSpec | a Markov head |
 
 All have the blocks of Qwen3, ``fc`` over several of the target's layers, ``hidden_norm`` and ``norm``, which Meta names
-otherwise. Speculators count inputs of the target's layers, the others their outputs. A row of a layer with a window
-sees no later row of its block, unless ``is_causal``, ``dflash_config.causal`` or ``sliding_window_non_causal`` says
-so; Meta's sees all of it. The window counts from each row.
+otherwise. PrismML's adds one vector to the first row of a block and another to its masks. Speculators count inputs of
+the target's layers, the others their outputs. A row of a layer with a window sees no later row of its block, unless
+``is_causal``, ``dflash_config.causal`` or ``sliding_window_non_causal`` says so; Meta's sees all of it. The window
+counts from each row.
 
 Sources: z-lab/dflash (dflash/model.py of release 0.1.0), transformers (models/muse_glimmer_assistant),
 deepseek-ai/DeepSpec (deepspec/modeling/dspark), vllm-project/speculators (models/dflash, models/dspark, convert/dflash)
@@ -49,9 +51,12 @@ _READ = (
     "draft_vocab_size",
     "enable_confidence_head",
     "is_causal",
+    "log_snr_conditioning",
     "markov_head_type",
     "markov_rank",
     "mask_token_id",
+    "max_log_snr",
+    "min_log_snr",
     "num_target_layers",
     "sample_from_anchor",
     "sliding_window_non_causal",
@@ -160,6 +165,11 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
         Slot(f"{target_norm}.weight", (hidden,), "target_norm"),
         Slot("norm.weight", (hidden,), "final_norm"),
     ]
+    if raw.get("log_snr_conditioning"):
+        noise, width = "log_snr_embed.fc", names.get("log_snr_embed.fc1.weight", (0, 2))[-1]
+        for at, columns in enumerate((width, hidden), 1):
+            outer.append(Slot(f"{noise}{at}.weight", (hidden, columns), f"noise_{at}"))
+            outer.append(Slot(f"{noise}{at}.bias", (hidden,), f"noise_{at}_bias"))
     if rank:
         outer += [
             Slot("markov_head.markov_w1.weight", (blocks.vocabulary_size, rank), "markov_table"),

@@ -97,10 +97,15 @@ def read_gguf_config(
     try:
         return _config(GgufValues(metadata, shapes, floats), form)
     except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, StopIteration) as error:
-        raise ConfigInvalid(
-            "A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model.",
-            details=repr(error),
-        ) from error
+        raise bad_metadata(error) from error
+
+
+def bad_metadata(error: Exception) -> ConfigInvalid:
+    """Return the error for a value that is missing or makes no sense."""
+    return ConfigInvalid(
+        "A value in the GGUF file's metadata is missing or of the wrong kind; choose another file of this model.",
+        details=repr(error),
+    )
 
 
 def _config(file: GgufValues, form: GgufForm) -> dict[str, Any]:

@@ -44,12 +44,17 @@ _DRAFT = mark(
     "This GGUF file holds a draft for a model, in a form of llama.cpp's own, and no model: choose the model's own "
     "file, and take drafts as safetensors."
 )
+_BLOCK_DRAFT = mark(
+    "This GGUF file holds a draft for a model (DFlash or DSpark), and no model: choose the model's own file, and this "
+    "one as its draft."
+)
 #: Sentences by ``general.type``.
 _TYPES = {"adapter": _ADAPTER, "imatrix": _IMATRIX, "mmproj": _TOWER}
 #: Sentences by ``general.architecture``, for files without a type.
 _ARCHITECTURES = {
     **dict.fromkeys(("clip", "mmproj"), _TOWER),
-    **dict.fromkeys(("dflash", "eagle3"), _DRAFT),
+    **dict.fromkeys(("dflash", "dspark"), _BLOCK_DRAFT),
+    "eagle3": _DRAFT,
     "controlvector": _VECTOR,
 }
 #: Sentences by the last parts of tensors' names, for files that say nothing.

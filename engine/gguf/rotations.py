@@ -47,27 +47,27 @@ def read_rotations(metadata: Mapping[str, Any], shapes: Mapping[str, Sequence[in
     if not said:
         return {}
     if unknown := sorted(said.keys() - _KEYS):
-        raise _refused(_PREFIX + unknown[0])
+        raise refused(_PREFIX + unknown[0])
     for key, known in _SAID.items():
         if said.get(key) not in known:
-            raise _refused(_PREFIX + key)
+            raise refused(_PREFIX + key)
     width = said.get("block_size")
     if not isinstance(width, int) or width < 2 or width & (width - 1):
-        raise _refused(f"{_PREFIX}block_size")
+        raise refused(f"{_PREFIX}block_size")
     signs = _signs(said)
     embedded, others = (_names(said, key) for key in ("inverse_weight_names", "weight_names"))
     names = [*others, *embedded]
     if embedded not in ([], [_EMBEDDING]) or (
         said["version"] == 2 and (not said.get("tied_output") or _HEAD in shapes)
     ):
-        raise _refused(f"{_PREFIX}inverse_weight_names")
+        raise refused(f"{_PREFIX}inverse_weight_names")
     found: dict[str, Rotation] = {}
     made: dict[tuple[int, bool], Rotation] = {}
     for name in names:
         columns = shapes[name][-1] if name in shapes else 0
         turns = name in (_EMBEDDING, _HEAD) or _PROJECTION.fullmatch(name)
         if name in found or not turns or not columns or columns % width or (signs and columns not in signs):
-            raise _refused(name)
+            raise refused(name)
         shape = (columns, name.endswith("ssm_out.weight") and bool(said.get("gdn_v_grouped")))
         if shape not in made:
             ones = torch.ones(columns) if signs is None else signs[columns]
@@ -79,7 +79,7 @@ def read_rotations(metadata: Mapping[str, Any], shapes: Mapping[str, Sequence[in
 def _names(said: Mapping[str, Any], key: str) -> list[str]:
     names = said.get(key, ())
     if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise _refused(_PREFIX + key)
+        raise refused(_PREFIX + key)
     return list(names)
 
 
@@ -92,10 +92,10 @@ def _signs(said: Mapping[str, Any]) -> dict[int, torch.Tensor] | None:
         widths = [int(width) for width in said["sign_widths"]]
         values = torch.tensor([int(value) for value in said["sign_values"]], dtype=torch.float32)
     except (KeyError, TypeError, ValueError) as error:
-        raise _refused(f"{_PREFIX}sign_values") from error
+        raise refused(f"{_PREFIX}sign_values") from error
     right = mode == "explicit" and widths and min(widths) > 0 and len(set(widths)) == len(widths)
     if not right or sum(widths) != len(values) or not bool((values.abs() == 1).all()):
-        raise _refused(f"{_PREFIX}sign_values")
+        raise refused(f"{_PREFIX}sign_values")
     return dict(zip(widths, torch.split(values, widths), strict=True))
 
 
@@ -107,14 +107,15 @@ def _grouped(metadata: Mapping[str, Any], columns: int) -> torch.Tensor:
     prefix = metadata.get("general.architecture")
     heads, key_heads = (metadata.get(f"{prefix}.ssm.{key}") for key in ("time_step_rank", "group_count"))
     if not isinstance(heads, int) or not isinstance(key_heads, int) or heads < 1 or key_heads < 1:
-        raise _refused(f"{_PREFIX}gdn_v_grouped")
+        raise refused(f"{_PREFIX}gdn_v_grouped")
     if heads % key_heads or columns % heads:
-        raise _refused(f"{_PREFIX}gdn_v_grouped")
+        raise refused(f"{_PREFIX}gdn_v_grouped")
     places = torch.arange(columns, dtype=torch.int32).view(heads // key_heads, key_heads, -1)
     return places.transpose(0, 1).reshape(-1).contiguous()
 
 
-def _refused(what: str) -> UnsupportedModel:
+def refused(what: str) -> UnsupportedModel:
+    """Return the error for a rotation that is not known, by what tells of it."""
     return UnsupportedModel(
         "The file says by {what} that its weights are rotated in a way that Tenon does not know; update Tenon, or "
         "choose another file of this model.",

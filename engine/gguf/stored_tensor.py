@@ -98,6 +98,10 @@ class Encoding(Protocol):
     def factor(self) -> float | None:
         """Factor of all numbers that its blocks leave to the matrix; None for none."""
 
+    @property
+    def rotation(self) -> Rotation | None:
+        """Rotation of what its rows multiply; None for none."""
+
     def floats(self, parts: Sequence[Tensor], first: int) -> Tensor:
         """Return some rows from theirs of all parts, in the reference's values: (rows, columns) float32."""
 
@@ -178,8 +182,14 @@ class StoredTensor:
         else:
             first += self.first_row
             parts = [part.of_rows(one, first, count) for part, one in zip(encoding.parts, raw, strict=True)]
-            # A matrix that is read whole is made whole, even for the rows of one head.
-            own = slice(None) if encoding.parts[0].rows else slice(first, first + count)
+            own = slice(None)
+            if not encoding.parts[0].rows:  # of one that is read whole, the lines' places of these rows, in whole words
+                begin, end, total = first // 8 * 8, -(-(first + count) // 8) * 8, math.prod(encoding.shape[:-1])
+                own = slice(first - begin, first - begin + count)
+                parts = [
+                    one[:, begin * one.shape[1] // total : end * one.shape[1] // total] if one.dim() > 1 else one
+                    for one in parts
+                ]
             if not self.transposed and self.kind == encoding.kind:
                 try:
                     return encoding.blocks(parts, first).view(-1, self.row_bytes)[own].view(-1)

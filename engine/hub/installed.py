@@ -28,7 +28,7 @@ from engine.hub.model_move import LEAVING, models_held
 from engine.hub.record import ModelRecord, read_record, sha256_of
 from engine.messages import DEFAULT_MODEL
 from engine.sentences import either, say, together, translated
-from engine.weights.draft_kind import CONFIGS
+from engine.weights.draft_kind import CONFIGS, NO_ADAPTER, is_adapter
 
 # Files that Tenon writes beside a checkpoint, and nobody else does.
 _PACKED = "*tenon-*.packed"
@@ -293,6 +293,19 @@ def _found_model(reference: str) -> Path:
         reference=repr(reference),
         default=DEFAULT_MODEL,
     )
+
+
+def find_adapter(reference: str, find: Callable[[str], Path] = find_model) -> Path:
+    """Return the place of the LoRA adapter of a name, which ``find`` finds as it finds models.
+
+    Raises:
+        ModelNotFound: There is none.
+    """
+    with suppress(ModelNotFound):
+        place = find(reference)
+        if is_adapter(place):
+            return place
+    raise ModelNotFound(NO_ADAPTER, place=reference)
 
 
 def find_base(adapter: str, base: str) -> Path:

@@ -221,9 +221,9 @@ def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict
             return config_of(model), plan.size_bytes, plan.quantization
         except HubError:
             pass
-    if reference == model.safetensors_repo or not model.is_quantized:
+    if not model.own_type and (reference == model.safetensors_repo or not model.is_quantized):
         return config_of(model), model.typical_bytes(quantized=False), None
-    return config_of(model), model.typical_bytes(), DEFAULT_QUANTIZATION
+    return config_of(model), model.typical_bytes(), model.own_type or DEFAULT_QUANTIZATION
 
 
 def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:

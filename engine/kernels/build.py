@@ -58,6 +58,7 @@ _FILES: dict[str, dict[str, str]] = {
     "x86_64": {
         "x86": "",
         "avx2": _AVX2,
+        "quantization256": _AVX2,
         "rows256": f"{_AVX2} {_ROWS}",
         "rows512": f"{_AVX512} {_ROWS}",
         "avxvnni": f"{_AVX2} -mavxvnni",

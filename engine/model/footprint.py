@@ -95,10 +95,9 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
     return dense + 4 * (pairs * widest + prepared * max(mixture.width, config.hidden_size))
 
 
-def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -> int:
-    """Return the mean bytes of a layer's weights, and of its keys and values of so many tokens."""
-    layers = sum(layer_sizes(config, weight_format))
-    return -(-layers // config.layers) + cache_bytes(config, tokens, weight_format) // config.layers
+def layer_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
+    """Return the mean bytes of a layer's weights."""
+    return -(-sum(layer_sizes(config, weight_format)) // config.layers)
 
 
 @lru_cache(maxsize=1024)
@@ -133,7 +132,7 @@ def read_bytes(config: ModelConfig, weight_format: WeightFormat, rows: int) -> f
 
     Only experts that some row chooses count; see `Mixture.read`.
     """
-    layer, mixture = layer_bytes(config, weight_format, 0), config.mixture
+    layer, mixture = layer_bytes(config, weight_format), config.mixture
     if mixture is None:
         return layer
     experts = expert_bytes(config, weight_format)
@@ -179,6 +178,14 @@ def cache_sizes(
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
     """Return the bytes of all layers' keys and values for so many tokens, and of their states at most."""
     return sum(cache_sizes(config, tokens, weight_format))
+
+
+def text_read_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
+    """Return the mean bytes of a layer's keys and values, or of its present state, that a forward reads."""
+    state = 0 if config.delta is None else 4 * config.delta.heads * config.delta.key_dim * config.delta.value_dim
+    each = zip(cache_sizes(config, tokens, weight_format), config.cache_shapes, strict=True)
+    total = sum(size if isinstance(shape, tuple) else state for size, shape in each if size)
+    return total // config.layers
 
 
 def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:

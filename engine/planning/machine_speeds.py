@@ -13,7 +13,6 @@ from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, Machi
 from engine.model.config import ModelConfig
 from engine.model.footprint import (
     activation_bytes,
-    cache_bytes,
     expert_sizes,
     head_bytes,
     layer_bytes,
@@ -21,6 +20,7 @@ from engine.model.footprint import (
     outside_experts,
     read_bytes,
     read_elements,
+    text_read_bytes,
 )
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.placement.plan import Room, Sizes, Units, UnitSeconds, dequantizing_traffic
@@ -118,8 +118,8 @@ class UnitTimes:
         self._layer_elements = layer_elements(config)
         self._head_elements = config.vocabulary_size * config.hidden_size
         self._row_bytes = activation_bytes(config, 1, 0)
-        self._cache_bytes = cache_bytes(config, position, weights) // config.layers
-        whole_bytes = config.layers * layer_bytes(config, weights, 0) + self._head_bytes
+        self._cache_bytes = text_read_bytes(config, position, weights)
+        whole_bytes = config.layers * layer_bytes(config, weights) + self._head_bytes
         self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
 
     def at(self, width: int, fused: bool = False) -> Units:

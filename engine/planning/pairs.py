@@ -19,6 +19,7 @@ from engine.messages import OWN_HEAD, DraftPair, LoadOptions
 from engine.model_file import OpenedModel, open_draft, open_model
 from engine.modes import mode_of
 from engine.planning.model_facts import dear
+from engine.sentences import language
 from engine.weights.draft_kind import draft_kind
 
 _VERSION = 2
@@ -94,7 +95,7 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[DraftPair, ...]
                     found.append(DraftPair(target.name, name, kind, problem or "", too_dear))
     finally:
         if news:
-            write_cached(path, {"version": _VERSION, "pairs": known})
+            write_cached(path, {"version": _version(), "pairs": known})
     return tuple(found)
 
 
@@ -177,10 +178,15 @@ def _weight_bytes(location: Path) -> int:
     return sum(path.stat().st_size for pattern in _WEIGHTS for path in location.glob(pattern))
 
 
+def _version() -> str:
+    """Return what a kept table must be of: its sentences have a language."""
+    return f"{_VERSION} {language()}"
+
+
 def _read(path: Path) -> dict[str, tuple[str | None, str]]:
     try:
         found: dict[str, Any] = read_cached(path)
-        pairs = found["pairs"].items() if found["version"] == _VERSION else ()
+        pairs = found["pairs"].items() if found["version"] == _version() else ()
         return {key: (problem, too_dear) for key, (problem, too_dear) in pairs}
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}

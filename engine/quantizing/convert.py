@@ -115,8 +115,6 @@ def prepare(request: CopyRequest) -> Copying:
         )
     opened = open_model(request.model)
     in_gguf = find_gguf(opened.place) is not None
-    if not in_gguf and opened.config.quantization is not None:
-        raise _quantized(opened, opened.config.quantization)
     if in_gguf and opened.checkpoint.converts:
         raise UnsupportedModel(
             "{name} has an adapter, which a copy of a GGUF file cannot take: name the model without it, or its "
@@ -201,15 +199,15 @@ def _name_of(opened: OpenedModel) -> str:
 
 
 def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
-    """Refuse a copy in more bits than the original has, and a copy of a quantized file.
+    """Refuse a copy in more bits than the original has, and a copy of a quantized file, but for 8 bits of others.
 
     Raises:
         InvalidOption: The copy would have more bits.
         UnsupportedModel: The original is quantized.
     """
-    have, wanted = _bits(type_name(original.kind)), _bits(MIXTURES[to][1])
+    (kind, have), wanted = original.kind, _bits(MIXTURES[to][1])
     name = _name_of(opened)
-    if wanted > have:
+    if wanted > (have if have < 8 else max(have, _bits("Q8_0"))):  # whose scales take half a bit more than FP8's
         raise InvalidOption(
             "{name} has {have} bits for each weight, and {to} has {wanted}: more bits bring nothing back, so choose a "
             "smaller type.",
@@ -218,25 +216,19 @@ def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
             to=to,
             wanted=figure(wanted, ".3g"),
         )
-    if original.kind not in PLAIN:
-        raise _quantized(opened, opened.config.quantization or type_name(original.kind))
-
-
-def _quantized(opened: OpenedModel, kind: str) -> UnsupportedModel:
-    return UnsupportedModel(
-        "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
-        "weights are F16, BF16 or F32.",
-        name=_name_of(opened),
-        type=kind,
-    )
+    if kind not in PLAIN or have < 8:
+        raise UnsupportedModel(
+            "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
+            "weights are F16, BF16 or F32.",
+            name=name,
+            type=opened.config.quantization or type_name(kind),
+        )
 
 
 def _bits(kind: str) -> float:
-    """Return the bits of a weight of a type; 4 of one that Tenon does not compute with."""
-    if kind in ("F32", "F64"):
+    """Return the bits of a weight of a type."""
+    if kind == "F32":
         return 32.0
-    if kind not in blocks.NAMES:
-        return 4.0
     elements, size_bytes = blocks.block_of(blocks.NAMES[kind])
     return 8 * size_bytes / elements
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,13 +78,16 @@ class Original:
     notes: tuple[str, ...] = ()  # sentences about what the copy does not have
 
     @property
-    def kind(self) -> int:
-        """Type of most of its weights, as GGUF's number."""
-        found: Counter[int] = Counter()
-        for tensor in self.tensors:
-            for part in tensor.parts:
-                found[part.kind] += part.rows * part.columns
-        return max(found, key=found.__getitem__, default=F32)
+    def kind(self) -> tuple[int, float]:
+        """Type of most of its weights as GGUF's number, F32 for those made from parts, and the bits of one there."""
+        found: Counter[tuple[int, float]] = Counter()
+        for part in (part for tensor in self.tensors for part in tensor.parts):
+            size_bytes, shape = part.size_bytes, part.shape
+            if part.encoding is not None:
+                size_bytes = sum(math.prod(one.shape) * one.dtype.itemsize for one in part.encoding.parts)
+                shape = part.encoding.shape
+            found[part.kind, 8 * size_bytes / math.prod(shape)] += part.rows * part.columns
+        return max(found, key=found.__getitem__, default=(F32, 32.0))
 
 
 def from_gguf(opened: OpenedModel) -> Original:

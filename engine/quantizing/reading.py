@@ -23,7 +23,7 @@ from engine.model.layer import LayerWeights, OnWait, WeightSource, no_work
 from engine.model.linear import LinearMap
 from engine.model.packed_loader import load_packed, load_packed_layer
 from engine.model.tensors import expert_field, layer_slots
-from engine.model.weight_format import stored_format
+from engine.model.weight_format import stored_format, weight_format
 from engine.weights.checkpoint import Checkpoint
 
 Progress = Callable[[int, int], None]
@@ -96,7 +96,9 @@ class LayerByLayer(WeightSource):
     def __init__(
         self, checkpoint: Checkpoint, config: ModelConfig, progress: Progress, check: Check, watched: bool = False
     ) -> None:
-        self._checkpoint, self._config, self._format = checkpoint, config, stored_format(config)
+        # Matrices in parts become 8 bits elsewhere, which would be another original than the one that is copied.
+        self._format = weight_format("bf16") if config.converts else stored_format(config)
+        self._checkpoint, self._config = checkpoint, config
         self._progress, self._check, self._watched = progress, check, watched
         outer = load_packed(checkpoint, config, self._format, check=check, wanted=())
         self.embedding, self.head, self.final_norm = outer.embedding, outer.head, outer.final_norm

@@ -26,6 +26,7 @@ from engine.sentences import mark, say
 from engine.weights.checkpoint import check_type, values
 from engine.weights.draft_kind import (
     ADAPTER_SAFETENSORS,
+    NO_ADAPTER,
     NO_PLAIN_LORA,
     check_adapter,
     gguf_adapter,
@@ -109,10 +110,7 @@ class Adapter:
 
     def __init__(self, place: Path) -> None:
         if not is_adapter(place):
-            raise ModelNotFound(
-                "There is no LoRA adapter at {place}: give a folder with adapter_config.json, or a GGUF file.",
-                place=place,
-            )
+            raise ModelNotFound(NO_ADAPTER, place=place)
         self.name = place.name
         gguf = gguf_adapter(place)
         self.from_gguf = gguf is not None

@@ -35,7 +35,7 @@ from engine.json_text import read_json
 from engine.kernels import blocks
 from engine.sentences import mark
 from engine.weights.direct_reader import Piece, read_pieces
-from engine.weights.quantized_checkpoint import encodings, method_of, with_modelopt
+from engine.weights.quantized_checkpoint import completed, encodings, method_of
 from engine.weights.safetensors_file import SafetensorsFile, stacks_of
 from engine.weights.watched_file import WatchedFile
 
@@ -150,7 +150,7 @@ class Checkpoint:
             self._packed_name = f"{gguf_name(gguf)}.tenon"
         else:
             self.folder = path
-            self.config = with_modelopt(path, read_config_file(path))
+            self.config = completed(path, read_config_file(path))
             method = method_of(self.config)
             self.quantization = None if method is None else method.title
             self.converts = method is not None and not method.streams
@@ -401,7 +401,7 @@ class CheckpointOutline:
                 "There is no model folder at {folder}; check the path or install the model.", folder=folder
             )
         self.folder = folder
-        self.config = with_modelopt(folder, read_config_file(folder))
+        self.config = completed(folder, read_config_file(folder))
         self.from_gguf = False  # False: it reads config.json
         self.architecture = architecture_of(self.config)
         self.types = TensorTypes()  # empty: an outline knows no tensor's type

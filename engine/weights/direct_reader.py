@@ -290,7 +290,8 @@ def read_pieces(
             few = piece.count if stored.whole else max(1, _MADE_NUMBERS // max(1, stored.columns))
             for first in range(0, piece.count, few):
                 rows = read_rows(files, stored, piece.first + first, min(few, piece.count - first), keep_cached)
-                piece.raw[first * stored.row_bytes :][: len(rows)] = rows
+                # By way of NumPy: who asks may be in torch's inference mode, and the threads here are not.
+                piece.raw.numpy()[first * stored.row_bytes :][: len(rows)] = rows.numpy()
         else:
             ((path, start, _),) = stored.ranges(piece.first, piece.count)
             files[path].read([(start, piece.raw.numpy().data)], stored.name, keep_cached)

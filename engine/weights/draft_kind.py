@@ -15,7 +15,7 @@ from typing import Any, Literal
 from safetensors import SafetensorError, safe_open
 
 from engine.errors import CheckpointError, ConfigInvalid, UnsupportedModel
-from engine.files import check_file, read_text_file
+from engine.files import check_file, open_file, read_text_file
 from engine.gguf.files import HEAD_PREFIX, SUFFIX
 from engine.json_text import read_json
 from engine.sentences import mark
@@ -34,6 +34,7 @@ ADAPTER_CONFIG, ADAPTER_SAFETENSORS, ADAPTER_PICKLE = (
 )
 #: Files that describe a folder: a model's or a draft's own, and PEFT's.
 CONFIGS = ("config.json", ADAPTER_CONFIG)
+NO_ADAPTER = mark("There is no LoRA adapter at {place}: give a folder with adapter_config.json, or a GGUF file.")
 NO_PLAIN_LORA = mark(
     "The adapter {adapter} has {feature}, and of adapters Tenon merges plain LoRA alone: merge it into its model with "
     "PEFT (merge_and_unload), and choose the result."
@@ -54,6 +55,10 @@ MEDUSA_TENSOR = re.compile(r"(medusa_head\.)?(\d{1,2})\.(\d{1,2})\.(linear\.)?(w
 _HEAD_TENSORS = ("fc.weight", "W_1", "W_2", "W_z")
 _HEAD_PREFIXES = ("midlayer.",)
 
+# A GGUF file's key and value, which begin it, for a draft of whole blocks.
+_BLOCK_DRAFT = re.compile(rb"general\.architecture\x08\0\0\0\x06\0{7}(dflash|dspark)")
+_HEAD_BYTES = 1 << 16
+
 # A table of a thousand tensors takes a tenth of this.
 _MOST_BYTES = 1 << 20
 #: Beginning of the older format: protocol 2 and its magic number.
@@ -69,9 +74,13 @@ def draft_kind(folder: Path) -> DraftKind:
 def head_kind(folder: Path) -> HeadKind | None:
     """Return the kind of a draft head by its config and its tensors' names; published ones claim LlamaForCausalLM.
 
-    A folder that cannot be read counts as a whole model (None), whose own reader reports the error. Of files only the
-    layer is a head that GGUF has for a model beside it (MTP).
+    A folder that cannot be read counts as a whole model (None), whose own reader reports the error. Of GGUF files the
+    layer is a head that a model has beside it (MTP), and a draft of whole blocks.
     """
+    if folder.is_file():
+        with suppress(OSError), open_file(folder) as file:
+            if _BLOCK_DRAFT.search(file.read(_HEAD_BYTES)):
+                return "block"
     if not folder.is_dir():
         return "mtp" if folder.name.startswith(HEAD_PREFIX) and folder.suffix == SUFFIX else None
     if is_prompt_tokens(folder):

@@ -18,10 +18,10 @@ from torch import Tensor
 from engine.errors import WeightsCorrupt
 from engine.gguf.stored_tensor import BF16, MXFP4, PLAIN, Part
 from engine.kernels import blocks, library
-from engine.kernels.library import NotPackable
+from engine.kernels.library import NotPackable, Rotation
 from engine.sentences import say
 
-Q4_0, Q4_1, Q8_0 = (blocks.NAMES[name] for name in ("Q4_0", "Q4_1", "Q8_0"))
+Q4_0, Q4_1, Q8_0, PQ2_0 = (blocks.NAMES[name] for name in ("Q4_0", "Q4_1", "Q8_0", "PQ2_0"))
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Encoded(ABC):
     kind: int  # type that its rows become
     # Factor of all numbers that its blocks leave to the matrix; None for none
     factor: float | None = field(default=None, kw_only=True)
+    rotation: Rotation | None = field(default=None, kw_only=True)  # rotation of what its rows multiply
 
     @property
     def columns(self) -> int:
@@ -368,3 +369,20 @@ class Mlx(Whole):
         codes, scales, offsets = self.codes(parts, first)
         wide = self._wide(codes).float().view(*scales.shape, -1)
         return (wide * scales[..., None] + cast(Tensor, offsets)[..., None]).flatten(1)
+
+
+@dataclass(frozen=True)
+class Ternary(Mlx):
+    """Rows of PrismML's packs for MLX: two bits in groups of 128, whose added number is minus the scale."""
+
+    name: str  # name of the matrix, for sentences
+
+    def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
+        """Put scales before codes, which GGUF has in the same order."""
+        codes, scales, offsets = parts[0].contiguous().view(torch.uint8), parts[1].float(), parts[2].float()
+        halves = scales.half()
+        if not halves.isfinite().all():
+            raise FloatingPointError
+        if not torch.equal(offsets, -scales):
+            raise misfit(self.name, say("zeros are not {middle}, as the config says", middle=1))
+        return torch.cat([halves.reshape(-1, 1).view(torch.uint8), codes.view(-1, 32)], 1).view(-1)

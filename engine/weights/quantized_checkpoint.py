@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,14 @@ from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.files import read_text_file
-from engine.gguf.stored_tensor import BF16, MXFP4, Encoding, Part
+from engine.gguf.rotations import refused
+from engine.gguf.stored_tensor import BF16, MXFP4, Encoding, Part, type_name
 from engine.json_text import read_json
 from engine.kernels import blocks
+from engine.kernels.library import Rotation
 from engine.sentences import mark, say
 from engine.weights.encodings import (
+    PQ2_0,
     Q8_0,
     Awq,
     Bytes,
@@ -35,6 +38,7 @@ from engine.weights.encodings import (
     Mxfp4,
     Nvfp4,
     Scaled,
+    Ternary,
     misfit,
     nearest,
     whole_kind,
@@ -44,6 +48,14 @@ from engine.weights.watched_file import WatchedFile
 NVFP4 = blocks.NAMES["NVFP4"]
 #: File of ModelOpt's settings, where config.json has none.
 MODELOPT_CONFIG = "hf_quant_config.json"
+# Type of PrismML's packs for MLX, the architecture that they are of, and what is read of each of their keys.
+_PRISM, _PRISM_ARCHITECTURE = "prism_hadamard_qwen35", "Qwen3_5ForConditionalGeneration"
+_PRISM_SAYS: dict[str, tuple[object, ...]] = {
+    "schema_version": (1, 2),
+    "base_model_type": ("qwen3_5", None),
+    "gdn_activation_layout": ("grouped", None),
+    "quantization": ({"bits": 2, "group_size": 128, "mode": "affine"},),
+}
 #: Parts by their names in the files.
 Parts = Mapping[str, Part]
 # Ends of names of tensors that round activations and caches, which stay as wide as they are here.
@@ -471,6 +483,42 @@ def _find_mlx(name: str, parts: Parts, settings: Mapping[str, Any]) -> Found | N
     return Found(name, Mlx(own, (*lead, columns), kind, group, bits), tuple(f"{base}.{end}" for end in shapes))
 
 
+def _find_prism(
+    name: str,
+    parts: Parts,
+    settings: Mapping[str, Any],
+    widths: Mapping[str, int],
+    made: dict[tuple[int, bytes], Rotation],
+) -> Found | None:
+    """Find a matrix of PrismML's packs: MLX's, with the signs of its rotation beside it."""
+    found = _find_mlx(name, parts, settings)
+    if found is None or not isinstance(found.encoding, Mlx):
+        return None
+    encoding, base = found.encoding, name.removesuffix(".weight")
+    width, rotation = widths.get(base.removeprefix("language_model."), 0), None
+    if width:
+        signs = content(part_of(name, f"{base}.signs", parts)).float()
+        right = width & (width - 1) == 0 and encoding.columns % width == 0 and signs.shape == (encoding.columns,)
+        if not right or not bool((signs.abs() == 1).all()):
+            raise refused(f"{base}.signs")
+        new = Rotation(signs / math.sqrt(width), width)
+        rotation = made.setdefault((width, signs.numpy().tobytes()), new)  # matrices of one share rotated inputs
+    own = Ternary(encoding.parts, encoding.shape, PQ2_0, 128, 2, name, rotation=rotation)
+    return replace(found, encoding=own, used=(*found.used, f"{base}.signs"))
+
+
+def _prism(settings: Mapping[str, Any]) -> Method:
+    told = settings["told"]
+    for key, known in _PRISM_SAYS.items():
+        if told.get(key) not in known:
+            raise refused(key)
+    try:
+        widths = {str(record["path"]): int(record["block"]) for record in told["modules"]}
+    except (KeyError, TypeError, ValueError) as error:
+        raise refused("modules") from error
+    return Method(type_name(PQ2_0), partial(_find_prism, settings=settings, widths=widths, made={}), streams=True)
+
+
 def _awq(settings: Mapping[str, Any]) -> Method:
     layout = str(settings.get("version") or settings.get("format") or "gemm").lower()
     bits, zeros = settings.get("bits", settings.get("w_bit", 4)), settings.get("zero_point", True)
@@ -506,11 +554,14 @@ _METHODS: dict[str, Callable[[Mapping[str, Any]], Method | None]] = {
     "awq": _awq,
     "gptq": _gptq,
     "mlx": _mlx,
+    _PRISM: _prism,
 }
 
 
-def with_modelopt(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
-    """Return a folder's config.json with what ModelOpt's older versions wrote of its quantization beside it."""
+def completed(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """Return a folder's config.json with what ModelOpt's older versions write beside it and PrismML leaves out."""
+    if config.get("model_type") == _PRISM:
+        return {"architectures": [_PRISM_ARCHITECTURE], **config}
     if settings_of(config):
         return config
     try:
@@ -533,6 +584,8 @@ def settings_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
     text = config.get("text_config")
     for one in (config, text if isinstance(text, dict) else {}):
         mlx = one.get("quantization")
+        if one.get("model_type") == _PRISM:
+            return {"bits": 2, "group_size": 128, "quant_method": _PRISM, "told": one}
         if isinstance(mlx, dict) and {"bits", "group_size"} <= mlx.keys():
             return {**mlx, "quant_method": "mlx"}
         told = one.get("quantization_config")

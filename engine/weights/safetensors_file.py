@@ -243,7 +243,7 @@ class SafetensorsFile:
             row = self._first_row(part, math.prod(encoding.shape[:-1]))
             start = encoding.parts[0].place(row, 1)[1]
             found = StoredTensor(name, self.path, start, size_bytes, kind, shape, heads, 0.0, transposed, encoding, row)
-            return found if transposed else replace(found, factor=encoding.factor)
+            return found if transposed else replace(found, factor=encoding.factor, rotation=encoding.rotation)
         if entry.dtype not in KINDS:
             raise UnsupportedModel(
                 "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from pathlib import Path
 
@@ -12,12 +13,19 @@ import gguf
 import torch
 from torch import Tensor
 
+from engine.gguf.header import read_header
+from engine.gguf.stored_tensor import F32
+from engine.gguf.types import GgmlType
+from engine.gguf.writing import head_of, padded, pair, pairs_of
 from engine.kernels import blocks
 from engine.planning.probes.host import usable_cores
 from tests.support.matrices import raw_matrix
 
 VOCABULARY = 32000
 CONTEXT = 32768
+#: Types of PrismML's files, whose matrices are rotated, all but the gates of gated DeltaNet.
+_ROTATED = ("PQ2_0", "PTQ1_0")
+_GATES = ("ssm_alpha", "ssm_beta")
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,7 @@ class Shape:
         head_dim: d.
         experts: Of a layer; 0 for one network.
         chosen: Experts that a token takes.
+        vocabulary: V.
     """
 
     name: str
@@ -47,6 +56,7 @@ class Shape:
     head_dim: int
     experts: int = 0
     chosen: int = 0
+    vocabulary: int = VOCABULARY
 
     @property
     def dense(self) -> int:
@@ -102,7 +112,7 @@ class Shape:
         writer.add_layer_norm_rms_eps(1e-5)
         writer.add_rope_dimension_count(self.rotated)
         writer.add_rope_freq_base(10000.0)
-        writer.add_vocab_size(VOCABULARY)
+        writer.add_vocab_size(self.vocabulary)
         if self.experts:
             writer.add_expert_count(self.experts)
             writer.add_expert_used_count(self.chosen)
@@ -221,6 +231,8 @@ class HybridShape(Shape):
 LLAMA = Shape("shape", "llama", 22, 2048, 5632, 32, 4, 64)
 #: Qwen3-30B-A3B's with fewer and smaller experts: 3.2 B parameters, 0.4 of them for a token.
 QWEN3_MOE = Shape("mixture", "qwen3moe", 15, 1024, 512, 32, 4, 128, experts=128, chosen=8)
+#: Bonsai 2's, which is Qwen3.8-27B's: 26.9 B parameters.
+BONSAI = HybridShape("bonsai", "qwen35", 64, 5120, 17408, 24, 4, 256, vocabulary=248320, value_heads=48)
 #: GLM-4.7-Flash's with 8 layers of 16 experts in place of 47 of 64: 1.5 B parameters, 0.7 of them for a token.
 GLM_FLASH = LatentShape(
     *("latents", "deepseek2", 8, 2048, 1536, 20, 1, 576),
@@ -244,6 +256,8 @@ KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")
 
 def type_of(kind: str, name: str, layer: int = 0, layers: int = LLAMA.layers) -> str:
     """The block type of a tensor in a file of this kind; a Q4_K_M has some in Q6_K, as llama.cpp mixes them."""
+    if kind in _ROTATED and name in _GATES:
+        return "BF16"
     if kind != "Q4_K_M":
         return kind
     more = layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2
@@ -251,66 +265,93 @@ def type_of(kind: str, name: str, layer: int = 0, layers: int = LLAMA.layers) ->
     return "Q6_K" if name == "output" or ((name == "attn_v" or down) and more) else "Q4_K"
 
 
-def matrices(kind: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...], Tensor]]:
-    """Name, type, shape and blocks, (rows, bytes), of every matrix; about as large as in a trained model."""
-    table = (VOCABULARY, shape.hidden)
+def matrices(kind: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Name, type and shape of every matrix."""
+    table = (shape.vocabulary, shape.hidden)
     wanted: list[tuple[str, tuple[int, ...], int]] = [("token_embd", table, 0), ("output", table, 0)]
     for layer in range(shape.layers):
         wanted += [(f"blk.{layer}.{name}", size, layer) for name, size in shape.matrices(layer).items()]
-
-    def made(seed: int) -> tuple[str, str, tuple[int, ...], Tensor]:
-        name, size, layer = wanted[seed]
+    for name, size, layer in wanted:
         type_name = type_of(kind, name.rpartition(".")[2], layer, shape.layers)
         if size[-1] % blocks.block_of(blocks.NAMES[type_name])[0]:  # as llama.cpp replaces them
             type_name = {"Q4_K": "Q5_0", "Q6_K": "Q8_0"}[type_name]
-        scale = size[-1] ** -0.5 if type_name == "BF16" else 5e-4
-        return (
-            f"{name}.weight",
-            type_name,
-            size,
-            raw_matrix(type_name, prod(size[:-1]), size[-1], seed, scale),
-        )
-
-    # Each has a seed of its own, so that cores make some at a time.
-    cores = usable_cores()
-    with ThreadPoolExecutor(cores) as threads:
-        for first in range(0, len(wanted), cores):
-            yield from threads.map(made, range(first, min(first + cores, len(wanted))))
+        yield f"{name}.weight", type_name, size
 
 
 def write_gguf(folder: Path, kind: str, shape: Shape = LLAMA) -> Path:
-    """A model in a kind of `KINDS`; written once."""
+    """A model in a kind of `KINDS`, about as large as a trained one; written once."""
     path = folder / f"{shape.name}-{shape.layers}-layers.{kind}.gguf"
     if path.is_file():
         return path
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
-    writer = gguf.GGUFWriter(str(unfinished), shape.architecture, use_temp_file=True)
+    writer = gguf.GGUFWriter(str(unfinished), shape.architecture)
     shape.describe(writer)
-    _add_tokenizer(writer)
-    for name, type_name, size, raw in matrices(kind, shape):
-        form = gguf.GGMLQuantizationType(blocks.NAMES[type_name])
-        writer.add_tensor(name, raw.view(*size[:-1], -1).numpy(), raw_dtype=form)
-    for layer in range(shape.layers):
-        for name, size in shape.vectors(layer).items():
-            values = torch.full(size, {"ssm_a": -0.05, "ssm_conv1d.weight": 0.25}.get(name, 1.0))
-            writer.add_tensor(f"blk.{layer}.{name}", values.numpy())
-        if shape.routes(layer):
-            router = torch.randn(shape.experts, shape.hidden, generator=torch.Generator().manual_seed(layer))
-            writer.add_tensor(f"blk.{layer}.ffn_gate_inp.weight", router.numpy() * shape.hidden**-0.5)
-    writer.add_tensor("output_norm.weight", torch.ones(shape.hidden).numpy())
+    _add_tokenizer(writer, shape.vocabulary)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
     writer.close()
+    pairs = pairs_of(read_header(unfinished)) | (_rotation(kind, shape) if kind in _ROTATED else {})
+    wanted = list(matrices(kind, shape))
+    vectors = {"output_norm.weight": torch.ones(shape.hidden)}
+    for layer in range(shape.layers):
+        for name, size in shape.vectors(layer).items():
+            value = {"ssm_a": -0.05, "ssm_conv1d.weight": 0.25}.get(name, 1.0)
+            vectors[f"blk.{layer}.{name}"] = torch.full(size, value)
+        if shape.routes(layer):
+            router = torch.randn(shape.experts, shape.hidden, generator=torch.Generator().manual_seed(layer))
+            vectors[f"blk.{layer}.ffn_gate_inp.weight"] = router * shape.hidden**-0.5
+    rows = [
+        (name, blocks.NAMES[own], size, prod(size[:-1]) * GgmlType(blocks.NAMES[own]).row_bytes(size[-1]))
+        for name, own, size in wanted
+    ]
+    rows += [(name, F32, tuple(one.shape), one.nbytes) for name, one in vectors.items()]
+    head, places = head_of(pairs, rows)
+
+    def made(seed: int) -> Tensor:
+        _, type_name, size = wanted[seed]
+        scale = size[-1] ** -0.5 if type_name == "BF16" else 5e-4
+        return raw_matrix(type_name, prod(size[:-1]), size[-1], seed, scale)
+
+    # Each has a seed of its own, so that cores make some at a time.
+    cores = usable_cores()
+    with unfinished.open("wb") as file, ThreadPoolExecutor(cores) as threads:
+        file.write(head)
+        some = (
+            threads.map(made, range(first, min(first + cores, len(wanted)))) for first in range(0, len(wanted), cores)
+        )
+        for place, raw in zip(places, chain(chain.from_iterable(some), vectors.values()), strict=True):
+            file.seek(place.start)
+            file.write(raw.contiguous().numpy().data)
+        file.truncate(padded(file.tell()))
     return unfinished.rename(path)
 
 
-def _add_tokenizer(writer: gguf.GGUFWriter) -> None:
+def _rotation(kind: str, shape: Shape) -> dict[str, bytes]:
+    """Random signs and blocks of 1024 for all matrices, as Bonsai 2 has them."""
+    sizes = {name: size for name, type_name, size in matrices(kind, shape) if type_name == kind}
+    widths = sorted({size[-1] for size in sizes.values()})
+    signs = torch.randint(2, (sum(widths),), generator=torch.Generator().manual_seed(0)) * 2 - 1
+    said = {
+        "version": 1,
+        "block_size": 1024,
+        "transform": "normalized-sylvester-walsh-hadamard",
+        "axis": "input-last-dimension",
+        "sign_mode": "explicit",
+        "sign_widths": widths,
+        "sign_values": signs.tolist(),
+        "weight_names": [name for name in sizes if name != "token_embd.weight"],
+        "inverse_weight_names": ["token_embd.weight"],
+        "gdn_v_grouped": True,
+    }
+    return {f"prism.hadamard.{key}": pair(value) for key, value in said.items()}
+
+
+def _add_tokenizer(writer: gguf.GGUFWriter, vocabulary: int) -> None:
     """A sentencepiece vocabulary that both engines take: three special tokens, bytes, and made-up words."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
     kinds = [2, 3, 3, *[6] * 256]
-    words = [f"w{number}" for number in range(VOCABULARY - len(tokens))]
+    words = [f"w{number}" for number in range(vocabulary - len(tokens))]
     writer.add_tokenizer_model("llama")
     writer.add_token_list(tokens + words)
     writer.add_token_scores([0.0] * len(tokens) + [-float(number) for number in range(len(words))])

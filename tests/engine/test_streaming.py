@@ -98,7 +98,7 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
     assert f"{LAYERS - PINNED} of its {LAYERS} layers" in note
     assert streamed.devices["target"] == "cpu, disk"
     assert readers()
-    each = layer_bytes(read_config(Checkpoint(folder)), weight_format(weights), 0)
+    each = layer_bytes(read_config(Checkpoint(folder)), weight_format(weights))
     assert streamed.memory.disk_read_bytes > streamed.timings.target_forwards * (LAYERS - PINNED - 2) * each
     resident = client.answer(PROMPT, folder, **{**asked, "ram_budget_bytes": None})
     assert not readers()

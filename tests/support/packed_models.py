@@ -86,8 +86,14 @@ def assert_only_rounded(
     that the bound holds on each instruction set: those that round less are below it.
     """
     exact = run(dequantized(weights))
-    allowed = DRAWS_APART * (run(dequantized(weights, rounded=True)) - exact).norm()
-    assert (found - exact).norm() < allowed
+    sparse = any(layer.experts is not None for layer in weights.layers)
+
+    def apart(rows: torch.Tensor) -> torch.Tensor:
+        """Of a mixture the usual row's: where two experts are nearly equal, a rounding may choose the other."""
+        each = (rows - exact).norm(dim=-1)
+        return each.median() if sparse else each.norm()
+
+    assert apart(found) < DRAWS_APART * apart(run(dequantized(weights, rounded=True)))
 
 
 def kinds_of(linear: LinearMap) -> list[str]:

@@ -188,6 +188,11 @@ def _mxfp4(weight: Tensor) -> tuple[Tensors, Tensor]:
     return {"weight_packed": codes, "weight_scale": (exponents + 127).to(torch.uint8)}, numbers
 
 
+def _mlx_mxfp4(weight: Tensor) -> tuple[Tensors, Tensor]:
+    parts, numbers = _mxfp4(weight)
+    return {"weight": parts["weight_packed"].view(torch.int32), "scales": parts["weight_scale"]}, numbers
+
+
 def _mxfp8(weight: Tensor) -> tuple[Tensors, Tensor]:
     wide = weight.view(len(weight), -1, 32)
     exponents = wide.abs().amax(-1).clamp(min=2.0**-20).log2().floor() - 8
@@ -252,6 +257,7 @@ FORMATS = {
     "gptq-act-order": Format(_gptq_settings(desc_act=True), _gptq(4, True, symmetric=True, shuffled=True), "Q8_0"),
     "mlx-4": Format({"bits": 4, "group_size": 64, "mode": "affine"}, mlx(4, 64), "Q4_1", exact=True),
     "mlx-8": Format({"bits": 8, "group_size": 32}, mlx(8, 32), "Q8_0"),
+    "mlx-mxfp4": Format({"bits": 4, "group_size": 32, "mode": "mxfp4"}, _mlx_mxfp4, "MXFP4", exact=True),
     "fp8-block": Format({"quant_method": "fp8", "weight_block_size": [128, 128]}, _block_fp8, "Q8_0"),
     "fp8-block-bf16": Format(
         {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"},
@@ -404,11 +410,12 @@ def write_mlx(folder: Path, variant: str, bits: int = 4, group: int = 32, prefix
 
     tied = model.config.tie_word_embeddings
     for name, value in model.state_dict().items():
-        if name.endswith("mlp.experts.gate_up_proj"):
+        stack = "switch_mlp" if ".mlp.experts." in name else "experts.switch_glu"  # the latter is Gemma 4's
+        if name.endswith(".experts.gate_up_proj"):
             for half, module in zip(value.chunk(2, dim=1), ("gate_proj", "up_proj"), strict=True):
-                put(name.replace("experts.gate_up_proj", f"switch_mlp.{module}"), half)
-        elif name.endswith("mlp.experts.down_proj"):
-            put(name.replace("experts", "switch_mlp"), value)
+                put(name.replace("experts.gate_up_proj", f"{stack}.{module}"), half)
+        elif name.endswith(".experts.down_proj"):
+            put(name.replace("experts", stack), value)
         elif value.dim() == 2 and not (tied and name == "lm_head.weight"):
             put(name.removesuffix(".weight"), value)
         elif value.dim() != 2:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.bridge.models.offers import listed as offered
 from app.chat.model_entries import (
     Fit,
     InstalledEntry,
@@ -19,9 +20,12 @@ from app.chat.model_entries import (
     recommend,
 )
 from engine.hub.catalogue import CatalogueModel, catalogue
-from engine.messages import Prediction
+from engine.hub.offer import find_or_outline
+from engine.messages import LoadOptions, ModelOutline, Prediction
+from engine.planning.planner import predict
 from tests.published.families import FAMILIES
 from tests.support.checkpoints import VARIANTS
+from tests.support.machines import machine
 
 GB = 1_000_000_000
 
@@ -129,3 +133,28 @@ def test_a_copy_is_known_by_the_catalogue_or_by_its_repository() -> None:
     assert InstalledEntry("a", "/a", catalogue_name="qwen3-4b").comes_from(model)
     assert InstalledEntry("b", "/b", repo="someone/qwen3-4b").comes_from(model)
     assert not InstalledEntry("qwen3-4b", "/c").comes_from(model)
+
+
+def test_the_model_in_two_bits_is_offered_to_16_gb_without_a_gpu() -> None:
+    """Bonsai 2 27B on a laptop whose memory is read at 60 GB/s: its weights are what a token takes."""
+    base = machine("laptop-16gb-low-disk")
+    assert base.speeds is not None
+    host = replace(base.speeds.host, memory_bytes_per_s=60e9)
+    host = replace(host, formats={name: replace(one, bytes_per_s=45e9) for name, one in host.formats.items()})
+    report = replace(
+        base,
+        disks=tuple(replace(disk, free_bytes=300 * GB) for disk in base.disks),
+        speeds=replace(base.speeds, host=host),
+    )
+    outlines = [ModelOutline(model.name, str(find_or_outline(model.name))) for model in catalogue()]
+    known = {one.reference: predict(one, LoadOptions(), report) for one in outlines}
+    found = [one.model.reference for one in recommend([offered(model) for model in catalogue()], known)]
+    bonsai, (model,) = known["bonsai-2-27b"], (one for one in catalogue() if one.name == "bonsai-2-27b")
+    assert found[0] == "bonsai-2-27b"
+    assert not bonsai.from_disk
+    embedding = 248_320 * 5120
+    read = model.parameters - embedding
+    speed = host.formats["q4_k_m"]
+    seconds = speed.seconds(read * 28 / 128, read)
+    assert bonsai.tokens_per_second == pytest.approx(1 / seconds, rel=0.05)
+    assert bonsai.memory_bytes == pytest.approx(read * 28 / 128, rel=0.15)  # with the process and its scratch memory

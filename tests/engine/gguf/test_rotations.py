@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from gguf import GGMLQuantizationType as Kind
+from safetensors.torch import load_file, save_file
 
 from engine.errors import UnsupportedModel, WeightsCorrupt, WeightsNotFinite
 from engine.gguf.header import read_header
@@ -22,12 +24,14 @@ from engine.model.config import read_config
 from engine.model.converted import ConversionKeeper
 from engine.model.decoder import Decoder
 from engine.model.packed_loader import load_packed
-from engine.model.weight_format import weight_format
+from engine.model.weight_format import stored_format, weight_format
 from engine.placement.resident import Resident
-from engine.weights.checkpoint import Checkpoint
+from engine.weights.checkpoint import Checkpoint, CheckpointOutline
 from tests.engine.gguf.test_gguf_families import PROMPT, written
+from tests.support.checkpoints import reference_model
 from tests.support.decoders import load_decoder
-from tests.support.packed_models import load
+from tests.support.foreign_matrices import mlx_packed
+from tests.support.packed_models import kinds_of, load
 from tests.support.streams import streamed_decoder
 
 needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -146,6 +150,95 @@ def test_rotated_blocks_are_multiplied_as_they_are_stored(kind: str, tmp_path: P
     assert stored.rotation is not None
     assert stored.rotation.order is not None
     assert stored.kind == blocks.NAMES[kind]
+
+
+@torch.no_grad()
+def write_pack(folder: Path, **said: Any) -> Any:
+    """A random checkpoint as PrismML's packs for MLX are: the transformers model that it is."""
+    sizes = {**SIZES, "intermediate_size": 256, "linear_key_head_dim": 32, "linear_value_head_dim": 32}
+    model, random = reference_model("qwen35", **sizes), torch.Generator().manual_seed(3)
+    mixing = torch.from_numpy(hadamard(WIDTH)).float()
+    tensors, records, signs = {}, [], dict[int, torch.Tensor]()
+    for name, value in model.state_dict().items():
+        base, own = name.removesuffix(".weight"), f"language_model.{name}"
+        if value.dim() == 2 and not base.endswith(("in_proj_a", "in_proj_b")) and value.shape[1] % 128 == 0:
+            rows, columns = value.shape
+            turn = signs.setdefault(columns, torch.randint(2, (columns,), generator=random) * 2.0 - 1)
+            codes = torch.randint(3, (rows, columns), generator=random)
+            scales = (torch.rand(rows, columns // 128, generator=random) + 0.5).half() * columns**-0.5
+            stored = (codes - 1) * scales.float().repeat_interleave(128, 1)
+            value.copy_((stored.view(rows, -1, WIDTH) @ mixing).view(rows, columns) * turn)
+            weight = mlx_packed(codes, 2)
+            parts = {"weight": weight, "scales": scales, "biases": -scales, "signs": turn}
+            tensors |= {f"{own.removesuffix('weight')}{end}": part for end, part in parts.items()}
+            records.append({"path": base, "block": WIDTH, "embedding": "embed" in base, "dtype": "float16"})
+        else:
+            plus = float(name.endswith("norm.weight") and "linear_attn" not in name)
+            tensors[own] = (value + plus).transpose(1, 2) if value.dim() == 3 else value + plus
+    folder.mkdir()
+    save_file({name: one.clone().contiguous() for name, one in tensors.items()}, folder / "model.safetensors")
+    config = {
+        "schema_version": 2,
+        "model_type": "prism_hadamard_qwen35",
+        "base_model_type": "qwen3_5",
+        "gdn_activation_layout": "grouped",
+        "quantization": {"bits": 2, "group_size": 128, "mode": "affine"},
+        "modules": records,
+        "text_config": {**model.config.to_dict(), "model_type": "qwen3_5_text"},
+        **said,
+    }
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return model
+
+
+@torch.no_grad()
+def test_a_pack_for_mlx_is_the_model(tmp_path: Path) -> None:
+    model = write_pack(tmp_path / "pack")
+    ours = logits(load_decoder(tmp_path / "pack"))
+    torch.testing.assert_close(ours, model(PROMPT[None]).logits[0], atol=1e-4, rtol=1e-4)
+    config = read_config(Checkpoint(tmp_path / "pack"))
+    assert (config.quantization, config.converts) == ("PQ2_0", False)
+    assert read_config(CheckpointOutline(tmp_path / "pack")).quantization == "PQ2_0"
+
+
+@needs_library
+@torch.no_grad()
+def test_a_pack_for_mlx_stays_in_two_bits(tmp_path: Path) -> None:
+    write_pack(tmp_path / "pack")
+    dense, loaded = logits(load_decoder(tmp_path / "pack")), load(tmp_path / "pack", "auto")
+    assert kinds_of(loaded.layers[0].down) == ["PQ2_0"]
+    assert loaded.notes == ()
+    ours = logits(packed_decoder(tmp_path / "pack"))
+    assert (ours - dense).norm() < 0.12 * dense.norm()
+    streamed = streamed_decoder(tmp_path / "pack", stored_format(read_config(Checkpoint(tmp_path / "pack"))), 0, 2)
+    assert torch.equal(logits(streamed), ours)
+    streamed.source.release()
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"schema_version": 3}, "by schema_version that its weights are rotated in a way"),
+        ({"gdn_activation_layout": "tiled"}, "gdn_activation_layout"),
+        ({"quantization": {"bits": 1, "group_size": 128, "mode": "affine"}}, "quantization"),
+        ({"modules": [{"path": "lm_head"}]}, "modules"),
+        ({"modules": [{"path": "lm_head", "block": 96}]}, r"lm_head\.signs"),
+    ],
+)
+def test_a_pack_that_is_not_known_is_refused(said: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    write_pack(tmp_path / "pack", **said)
+    with pytest.raises(UnsupportedModel, match=sentence):
+        Checkpoint(tmp_path / "pack")
+
+
+def test_groups_with_other_zeros_are_refused(tmp_path: Path) -> None:
+    write_pack(tmp_path / "pack")
+    path = tmp_path / "pack/model.safetensors"
+    tensors = load_file(path)
+    tensors["language_model.lm_head.biases"][3] *= 2
+    save_file(tensors, path)
+    with pytest.raises(WeightsCorrupt, match=r"lm_head.weight do not fit together .zeros are not 1"):
+        load(tmp_path / "pack", "auto")
 
 
 @needs_library

@@ -336,6 +336,23 @@ def test_weights_that_are_hard_to_quantize(name: str) -> None:
 
 @needs_library
 @pytest.mark.parametrize("name", blocks.QUANTIZABLE)
+def test_quantized_bits_are_the_same_on_every_instruction_set(name: str) -> None:
+    importance = torch.rand(256, generator=torch.Generator().manual_seed(1)) + 0.1
+    made = []
+    for cap in ("portable", None):
+        library.select(cap)
+        try:
+            found = [
+                blocks.quantize(blocks.NAMES[name], weights(kind)) for kind in ("gauss", "heavy", "shifted", "scaled")
+            ]
+            made.append([*found, blocks.quantize(blocks.NAMES[name], weights("heavy", 8, 256), importance=importance)])
+        finally:
+            library.select(None)
+    assert all(map(torch.equal, *made))
+
+
+@needs_library
+@pytest.mark.parametrize("name", blocks.QUANTIZABLE)
 @pytest.mark.parametrize("wrong", [torch.nan, torch.inf, -torch.inf, 1e30, -3.4e38])
 def test_what_a_type_cannot_hold_is_reported(name: str, wrong: float) -> None:
     if name == "BF16" and wrong == 1e30:

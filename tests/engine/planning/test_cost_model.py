@@ -11,7 +11,14 @@ from engine.drafting.medusa import MedusaDraft, MedusaLayout
 from engine.drafting.small_model import ModelDraft
 from engine.families import SUPPORTED
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
-from engine.model.footprint import activation_bytes, layer_bytes, layer_elements, read_bytes, stored_layer_bytes
+from engine.model.footprint import (
+    activation_bytes,
+    layer_bytes,
+    layer_elements,
+    read_bytes,
+    stored_layer_bytes,
+    text_read_bytes,
+)
 from engine.model.mixture import Mixture
 from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import weight_format
@@ -76,7 +83,7 @@ def test_rows_read_the_experts_that_some_of_them_chose() -> None:
     mixture = Mixture(experts=16, chosen=2, width=512, layers=(False, *(True,) * 21))
     config = replace(MODEL.config, family=SUPPORTED["Qwen3MoeForCausalLM"], mixture=mixture)
     each = 3 * Q8_0.matrix_bytes(512, config.hidden_size) * 21 / 22
-    dense = layer_bytes(config, Q8_0, 0) - 16 * each
+    dense = layer_bytes(config, Q8_0) - 16 * each
     assert [read_bytes(config, Q8_0, rows) for rows in (1, 2, 10000)] == pytest.approx(
         [dense + 2 * each, dense + (2 + 2 * 14 / 16) * each, dense + 16 * each]
     )
@@ -161,7 +168,7 @@ def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> Non
 
 def test_layers_that_are_copied_take_as_long_as_the_bus() -> None:
     copied = TargetCost(MODEL, BF16, LayerOffloadPlan.of(22, 2), SPEEDS, 0)
-    assert copied.forward_s(1) == pytest.approx(20 * layer_bytes(MODEL.config, BF16, 0) / 8e9)
+    assert copied.forward_s(1) == pytest.approx(20 * layer_bytes(MODEL.config, BF16) / 8e9)
 
 
 def test_columns_take_as_long_as_the_slower_unit_and_what_crosses_is_priced() -> None:
@@ -181,9 +188,8 @@ def test_columns_take_as_long_as_the_slower_unit_and_what_crosses_is_priced() ->
     assert forward_s(plan) == pytest.approx(whole / 2 + passing, rel=1e-3)
     # With all of it on the GPU its time counts, and a slow bus carries two bytes for each number.
     there = ColumnsPlan.of(sizes, Ratios.even(1.0), Boundary(1.0))
-    weights = config.layers * layer_bytes(config, BF16, position) + BF16.matrix_bytes(
-        config.vocabulary_size, config.hidden_size
-    )
+    each = layer_bytes(config, BF16) + text_read_bytes(config, position, BF16)
+    weights = config.layers * each + BF16.matrix_bytes(config.vocabulary_size, config.hidden_size)
     hidden, wide, kv = config.hidden_size, config.intermediate_size, config.kv_size
     layer = 2 * (hidden + (hidden + 2 * kv)) + 2 * (2 * hidden) + 2 * (hidden + 2 * wide) + 2 * (wide + hidden)
     attention = 2 * hidden + 4 * (hidden + config.heads) + 2 * 2 * kv

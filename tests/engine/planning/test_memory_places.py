@@ -147,7 +147,7 @@ def test_each_side_has_the_rows_and_states_of_its_own_layers(
 
 def test_what_is_streamed_is_on_the_disk(config: ModelConfig) -> None:
     ram, disk = memory_places(loaded(config, StreamedPlan.of(3, 1, 1)), config, MEMORY)
-    assert sizes(disk) == {"weights": 2 * layer_bytes(config, Q8_0, 0)}
+    assert sizes(disk) == {"weights": 2 * layer_bytes(config, Q8_0)}
     assert (disk.place, disk.total_bytes, disk.shares[0].layers) == ("disk", 0, 2)
     assert next(share.layers for share in ram.shares if share.use == "weights") == 1
 

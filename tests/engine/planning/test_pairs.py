@@ -15,6 +15,7 @@ from engine.messages import DraftPair, LoadOptions
 from engine.model_file import open_model
 from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import model_planner, own_drafts
+from engine.sentences import LANGUAGE
 from tests.support.checkpoints import reference_model, train_tokenizer, write_checkpoint
 from tests.support.gguf_files import write_gguf
 from tests.support.next_layers import write_gguf_with_next_layer
@@ -113,6 +114,16 @@ def test_what_was_worked_out_is_kept_until_a_file_changes(three: Path, monkeypat
     train_tokenizer().save_pretrained(three)
     (three / "added_tokens.json").unlink(missing_ok=True)
     assert found()["other"].problem == ""
+
+
+def test_kept_sentences_are_in_the_language_of_today(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    english = found()["other"].problem
+    monkeypatch.setenv(LANGUAGE, "de")
+    german = found()["other"].problem
+    assert german != english
+    assert "Vokabular" in str(german)
+    monkeypatch.delenv(LANGUAGE)
+    assert found()["other"].problem == english
 
 
 def test_what_cannot_be_read_is_told_and_not_kept(three: Path) -> None:

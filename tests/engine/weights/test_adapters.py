@@ -346,3 +346,29 @@ def test_an_adapter_that_is_not_finite_is_refused(folder: Path) -> None:
 def test_a_folder_without_an_adapter_is_refused(folder: Path) -> None:
     with pytest.raises(TenonError, match="no LoRA adapter at"):
         open_model(str(folder), adapter=str(folder)).checkpoint  # noqa: B018
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_is_no_adapter_is_named_as_none(there: bool, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = str(folder if there else folder.with_name("nowhere"))
+    for model in ([], ["--model", str(folder)]):
+        assert main(["ask", *model, "--adapter", adapter, "Hello"]) != 0
+        assert f"There is no LoRA adapter at {adapter}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("base", "told"),
+    [
+        ("someone/Base", False),
+        ("unsloth/base-unsloth-bnb-4bit", False),
+        ("/home/someone/models/base", False),
+        ("", False),
+        ("someone/Other-Base-2", True),
+    ],
+)
+def test_an_adapter_that_names_another_base_of_the_same_shape_says_so(base: str, told: bool, folder: Path) -> None:
+    adapter = write_peft(folder.with_name("adapter"), factors(folder), base=base)
+    notes = open_model(str(folder), adapter=str(adapter)).adapter_notes
+    assert len(notes) == told
+    assert all(f"adapter was made for {base}, and base seems to be another model" in note for note in notes)
+    assert open_model(str(folder)).adapter_notes == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from engine.model.linear import PackedLinear
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import stored_format, weight_format
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline
+from engine.weights.encodings import Whole
 from tests.support.checkpoints import all_experts, save
 from tests.support.decoders import greedy, load_decoder, reference_greedy
 from tests.support.fast_cases import examples
@@ -61,7 +62,9 @@ def test_numbers_and_text_are_those_of_the_reference(name: str, tmp_path: Path) 
 
 
 @needs_library
-@pytest.mark.parametrize(("variant", "bits"), [("qwen3-moe", 4), ("qwen3", 6), ("qwen3-next", 4), ("gemma2", 8)])
+@pytest.mark.parametrize(
+    ("variant", "bits"), [("qwen3-moe", 4), ("qwen3", 6), ("qwen3-next", 4), ("gemma2", 8), ("gemma4-moe", 4)]
+)
 @torch.no_grad()
 def test_mlx_has_stacks_embeddings_and_routers_in_codes(variant: str, bits: int, tmp_path: Path) -> None:
     model = write_mlx(tmp_path, variant, bits)
@@ -421,3 +424,31 @@ def test_damaged_parts_get_a_sentence_or_are_read(
             for tensor in checkpoint.names:
                 assert checkpoint.tensor(tensor).isfinite().all()
             load(Path(folder), "auto")
+
+
+@pytest.mark.parametrize("name", ["awq", "gptq", "gptq-act-order"])
+def test_a_matrix_that_is_read_whole_is_decoded_once(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stack of heads' maps is read by heads, and lies in its file with columns first."""
+    model = write_quantized(
+        tmp_path,
+        FORMATS[name],
+        "deepseek-v3",
+        kv_lora_rank=64,
+        first_k_dense_replace=3,
+        chosen=lambda own: "kv_b" in own,
+    )
+    made: list[int] = []
+    floats = Whole.floats
+
+    def counted(self: Whole, parts: Sequence[torch.Tensor], first: int) -> torch.Tensor:
+        found = floats(self, parts, first)
+        made.append(found.numel())
+        return found
+
+    monkeypatch.setattr(Whole, "floats", counted)
+    checkpoint = Checkpoint(tmp_path)
+    for own in checkpoint.names:
+        checkpoint.tensor(own)
+    assert sum(made) == sum(value.numel() for own, value in model.state_dict().items() if "kv_b" in own)
