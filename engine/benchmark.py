@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from statistics import median
 
 from engine import messages
 
@@ -81,7 +83,6 @@ class Benchmark:
         modes: The model with the draft and the memory of each mode, by its name; or why it cannot run.
         submit: Takes commands for an engine.
         on_event: Takes `BenchmarkProgress`, a `BenchmarkRow` after each mode and `BenchmarkFinished` once.
-        predicted: Tokens per second of each mode as the plan has them.
         prompts: By kind.
         max_tokens: Of each reply.
     """
@@ -91,7 +92,6 @@ class Benchmark:
         modes: Mapping[str, messages.LoadOptions | str],
         submit: Callable[[messages.Generate | messages.Cancel], None],
         on_event: Callable[[BenchmarkEvent], None],
-        predicted: Mapping[str, float | None],
         prompts: Mapping[messages.PromptKind, Sequence[str]] = STANDARD_PROMPTS,
         max_tokens: int = 64,
     ) -> None:
@@ -108,7 +108,7 @@ class Benchmark:
         self._at = 0
         self._rows: list[messages.BenchmarkRow] = []
         self._replies: list[tuple[messages.PromptKind, messages.Reply]] = []
-        self._predicted = predicted
+        self._promised: float | None = None  # speed of the mode that runs, before any of its replies
         self._cancelled = False
         self._over = False
 
@@ -176,9 +176,11 @@ class Benchmark:
         step = self._step
         if step.kind is not None:
             self._replies.append((step.kind, reply))
+        else:
+            self._promised = None if reply.plan.promise is None else reply.plan.promise.tokens_per_second
         self._at += 1
         if self._at % self._each == 0:
-            self._add(_row(step.mode, self._replies, self._predicted.get(step.mode)))
+            self._add(_row(step.mode, self._replies, self._promised))
         self._next()
 
     def _failed(self, sentence: str) -> None:
@@ -195,7 +197,7 @@ class Benchmark:
 
 
 def _row(
-    mode: str, replies: Sequence[tuple[messages.PromptKind, messages.Reply]], predicted_per_second: float | None
+    mode: str, replies: Sequence[tuple[messages.PromptKind, messages.Reply]], promised: float | None
 ) -> messages.BenchmarkRow:
     """One mode's figures over its replies."""
     timings = [reply.timings for _, reply in replies]
@@ -205,11 +207,17 @@ def _row(
     forwards = sum(one.target_forwards for one in timings)
     tested = sum(one.draft_n_tested for one in timings)
     last = replies[-1][1]
+    speed = _speed([reply for _, reply in replies])
+    found = [promise_errors(reply) for _, reply in replies]
+    errors = {what: median(one[what] for one in found if what in one) for what in dict.fromkeys(chain(*found))}
+    if promised and speed:  # of all kinds of text together, as the promise is
+        errors["speed"] = promised / speed - 1.0
     return messages.BenchmarkRow(
         mode=mode,
-        tokens_per_second=_speed([reply for _, reply in replies]),
+        tokens_per_second=speed,
         by_kind={kind: speed for kind, speed in by_kind.items() if speed is not None},
-        predicted_per_second=predicted_per_second,
+        predicted_per_second=promised,
+        errors=errors,
         first_token_ms=firsts[len(firsts) // 2],
         tokens_per_round=sum(one.predicted_n - 1 for one in timings) / forwards if forwards else None,
         acceptance_rate=sum(one.draft_n_accepted for one in timings) / tested if tested else None,
@@ -217,6 +225,17 @@ def _row(
         device_peak_bytes=last.memory.device_peak_bytes,
         busy=any(reply.busy for _, reply in replies),
     )
+
+
+def promise_errors(reply: messages.Reply) -> dict[str, float]:
+    """Return what was promised too much or, below 0, too little, as shares of what came."""
+    promise, timings = reply.plan.promise or messages.Promise(), reply.timings
+    pairs = {
+        "speed": (promise.tokens_per_second, timings.predicted_per_second),
+        "first token": (promise.first_token_s, (timings.time_to_first_token_ms or 0.0) / 1e3),
+        "memory": (promise.memory_bytes, reply.memory.resident_bytes),
+    }
+    return {what: promised / came - 1.0 for what, (promised, came) in pairs.items() if promised and came}
 
 
 def _speed(replies: Sequence[messages.Reply]) -> float | None:

@@ -23,6 +23,7 @@ from engine.decoding.kept_sequences import KeptSequences
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
+from engine.drafting.head_loader import never_ends
 from engine.drafting.kind import DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
 from engine.drafting.lookup import MatchChances
@@ -68,6 +69,10 @@ _SETTLED_RUNS = 16
 _WITHOUT_PIPELINE = mark(
     "Drafts of several replies are made between the model's passes and not beside them: the pipeline is off, because "
     "drafts and model compute on one device ({device})."
+)
+_NEVER_ENDS = mark(
+    "The draft {draft} never guesses the end of a reply, because the model's end token is none of the tokens that it "
+    "can guess: the text stays the same."
 )
 _TEXT_ALONE = mark("Tenon runs the text part of this model alone: it takes no images and no sound.")
 # sentences by whether the GPU's memory was full
@@ -187,6 +192,8 @@ class LoadedModel:
                 loaded.append(draft.load(parts))
             except WeightsNotFinite:
                 loaded.append(LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter()))
+            if draft.opened.head_kind is not None and never_ends(draft.opened.head, self.tokenizer.end_ids):
+                self.notes += (say(_NEVER_ENDS, draft=draft.name),)
             draft.opened.forget_head()
             self.notes += loaded[-1].notes
         self.drafts = tuple(loaded)  # drafts that were loaded with it

@@ -24,7 +24,7 @@ from engine.errors import Cancelled, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.model.sampling import LoggedSampler, MaskedSampler
 from engine.modes.mode import Values
-from engine.planning.hardware import device_peak_bytes, own_memory
+from engine.planning.hardware import device_peak_bytes, own_memory, preparers_bytes
 from engine.planning.probes.host import OtherWork
 from engine.planning.profile import Spoken
 from engine.request import begun_thought, last_question
@@ -83,6 +83,7 @@ class ReplyRun:
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
         self._run, self._planner, self._plan, self._mode = run, run.planner, run.plan, run.mode
+        self._machine = run.planner.machine
         loaded = {draft.reference: draft for draft in model.drafts}
         self._drafts = [loaded[draft.name] for draft in run.drafts]
         self._drafting: list[FallbackDrafter] = []
@@ -395,6 +396,18 @@ class ReplyRun:
             for record in rounds
         )
 
+    def _promised(self) -> messages.Plan:
+        """Return the plan with what it promised for a text of this length."""
+        if self._plan.promise is None:
+            return self._plan
+        model, timings = self._model, self._clock.timings()
+        load = model.plan.keeping([draft in self._drafts for draft in model.drafts])
+        first_s = self._machine.first_token_s(self._mode, load, self._run.drafts, timings.prompt_n)
+        rows = 1 + self._planner.plan.mode(self._plan.mode).draft_nodes
+        held = model.plan.holds_bytes(model.target.config, len(self._prompt) + timings.predicted_n, rows)
+        promise = replace(self._plan.promise, first_token_s=first_s, memory_bytes=held - preparers_bytes())
+        return replace(self._plan, promise=promise)
+
     def _finished(self) -> messages.Reply:
         return messages.Reply(
             text=self._reply.text,
@@ -409,7 +422,7 @@ class ReplyRun:
                 "draft": ", ".join(dict.fromkeys(str(draft.link.device) for draft in self._drafts)) or None,
             },
             stop_reason=self._reply.stop_reason or "cancelled",
-            plan=self._plan,
+            plan=self._promised(),
             timings=self._timings(),
             memory=self._memory(),
             drafted_text=self._drafted_text(),

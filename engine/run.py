@@ -13,7 +13,7 @@ from engine.errors import InvalidOption
 from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model
 from engine.hub.titles import title_of_model
-from engine.messages import OWN_HEAD, LoadOptions, MachineReport, Plan, PlanReport
+from engine.messages import OWN_HEAD, LoadOptions, MachineReport, Plan, PlanReport, Promise
 from engine.messages.machine import Gpu
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, mode_of, named_drafts
 from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
@@ -75,7 +75,7 @@ class Run:
         plan = self.planner.plan
         speeds = [plan.mode(mode.name).tokens_per_second or 0.0 for mode in (run.mode, self.mode)]
         if auto and speeds[0] < _LOADING_AGAIN * speeds[1]:
-            return replace(self, plan=Plan(self.mode.name, say(_NOT_LOADED), speeds[1]))
+            return replace(self, plan=Plan(self.mode.name, say(_NOT_LOADED), _promise(plan, self.mode.name)))
         return None
 
 
@@ -123,13 +123,13 @@ def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find
     left = _left(options, planner)
     if not options.drafts or left:
         mode = MODES[plan.chosen or "lookup"]  # loading says why none can run
-        chosen = Plan(mode.name, paragraph(left, plan.reason), _predicted(plan, mode.name))
+        chosen = Plan(mode.name, paragraph(left, plan.reason), _promise(plan, mode.name))
         return Run(options, chosen, planner, mode, planner.drafts_of(mode), left)
     by_name = {draft.name: draft for draft in planner.drafts}
     drafts = tuple(by_name[name] for name in named_drafts(options.drafts))
     mode = _mode(options, drafts, plan)
-    predicted = _predicted(plan, mode.name) if MODES[mode.name] is mode else None
-    return Run(options, Plan(mode.name, say(mode.reason), predicted), planner, mode, drafts)
+    promise = _promise(plan, mode.name) if MODES[mode.name] is mode else None
+    return Run(options, Plan(mode.name, say(mode.reason), promise), planner, mode, drafts)
 
 
 def _with_draft(options: LoadOptions) -> LoadOptions:
@@ -191,9 +191,10 @@ def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) 
     return mode if options.memory in (AUTO, mode.memory) else mode.placed(options.memory)
 
 
-def _predicted(plan: MachinePlan, name: str) -> float | None:
-    """Return the predicted tokens per second, or None if they would be no more than a guess."""
-    return plan.mode(name).predicted_per_second if plan.measured else None
+def _promise(plan: MachinePlan, name: str) -> Promise | None:
+    """Return the speed that everybody is shown for a mode, or None if it would be no more than a guess."""
+    mode = plan.mode(name)
+    return Promise(mode.tokens_per_second, rough=mode.busy) if plan.measured else None
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:

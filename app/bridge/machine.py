@@ -170,11 +170,16 @@ class Machine(QObject):
 
     @Slot(object)
     def _planned(self, options: LoadOptions) -> None:
+        plan = self.plans.of(options)
         if self.measuring.stage is not Stage.PLAN or self._options is None:
+            mine = load_options(self._settings)
+            busy = plan is not None and any(mode.measured and mode.busy for mode in plan.modes)
+            if busy and self.doubtful is None and options == planned(mine):
+                self.doubtful = mine  # as an earlier session has left them
+                self.changed.emit()
             return
         if options != planned(self._options):
             return
-        plan = self.plans.of(options)
         rows = [] if plan is None else [mode for mode in plan.modes if not mode.refusal]
         if not rows:
             refusal = self.plans.problem(options) if plan is None else plan.reason
@@ -186,8 +191,7 @@ class Machine(QObject):
         self._mode_costs = [1.0 / (row.tokens_per_second or 1.0) for row in rows]
         self._begun_s = self.clock()
         self._rows = ()
-        predicted = {row.mode: row.predicted_per_second for row in rows}
-        self._benchmark = Benchmark(modes, self._submit, self._take, predicted, STANDARD_PROMPTS, _MAX_TOKENS)
+        self._benchmark = Benchmark(modes, self._submit, self._take, STANDARD_PROMPTS, _MAX_TOKENS)
         self._show(Measuring(Stage.MODES, modes=tuple(modes)))
         self._benchmark.start()
 

@@ -17,6 +17,7 @@ from engine.messages import (
     Attachment,
     Effort,
     ErrorReport,
+    Promise,
     Reply,
     Role,
     SamplingOptions,
@@ -139,6 +140,8 @@ class ReplyDetails:
     # Length of a looping reply's content before it says the same again; None of others
     new_characters: int | None = None
     continued: bool = False  # True if `timings` are of a part after what stood there before
+    promise: Promise | None = None  # what was planned; None where nothing was measured to plan from
+    busy: bool = False  # other programs kept the machine busy meanwhile
 
     @classmethod
     def of(cls, reply: Reply, kept_characters: int = 0) -> ReplyDetails:
@@ -159,6 +162,8 @@ class ReplyDetails:
             resident_peak_bytes=reply.memory.resident_peak_bytes,
             new_characters=None if new is None else kept_characters + new,
             continued=kept_characters > 0,
+            promise=reply.plan.promise,
+            busy=reply.busy,
         )
 
 

@@ -140,11 +140,12 @@ def draft_choices(
         where = tr("Built in") if ref in bundled else _joined(types.get(ref) or type_of_model(ref), _place(ref))
         where = tr("Comes with the model.") if ref == OWN_HEAD else where
         about = _about(mode) if alone else _about("minions")
-        detail = f"{about} {where}" if about else where
         plan = plans.get(ref)
-        choice = Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, ""))
         drafted = None if plan is None else plan.drafted()
-        choices.append(_with_speed(choice, plan, "" if drafted is None else drafted.mode))
+        dear = "" if drafted is None else drafted.dear
+        detail = " ".join(filter(None, (about, where, dear)))
+        choice = Choice(ref, draft_name(ref), detail, ref in chosen, problem=problems.get(ref, ""))
+        choices.append(_with_speed(choice, plan, "" if drafted is None or dear else drafted.mode))
     return _folded(choices)
 
 

@@ -77,8 +77,7 @@ def _bench(options: argparse.Namespace) -> int:
             show_status(f"{event.mode}: {event.done} of {event.total} replies{loading}")
 
     engine = Engine(events.put)
-    predicted = {mode.mode: mode.predicted_per_second for mode in plan.modes}
-    benchmark = Benchmark(modes, engine.submit, told, predicted, max_tokens=options.max_tokens)
+    benchmark = Benchmark(modes, engine.submit, told, max_tokens=options.max_tokens)
     with on_interrupt(benchmark.cancel), closing(engine):
         benchmark.start()
         while not benchmark.over:
@@ -125,19 +124,32 @@ def _calibrate(wanted: LoadOptions) -> None:
 
 
 def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:
-    lines = [f"{'mode':<15}{'tok/s':>8}{'predicted':>11}{'first token':>13}{'tokens/round':>14}{'accepted':>10}"]
+    heads = (
+        f"{'mode':<15}{'tok/s':>8}{'promised':>16}{'first token':>19}{'memory':>19}{'tokens/round':>14}{'accepted':>10}"
+    )
+    lines = [heads]
     for row in sorted(rows, key=lambda row: -(row.tokens_per_second or 0.0)):
         if row.refusal is not None:
             lines.append(f"{row.mode:<15}{row.refusal}")
             continue
-        first = "" if row.first_token_ms is None else f"{row.first_token_ms / 1e3:.2g} s"
+        first = "" if row.first_token_ms is None else f"{row.first_token_ms / 1e3:.2g} s{_off(row, 'first token')}"
+        promised = _figure(row.predicted_per_second) + _off(row, "speed")
+        memory = f"{row.peak_bytes / 1e9:.3g} GB{_off(row, 'memory')}"
         accepted = "" if row.acceptance_rate is None else f"{row.acceptance_rate:.0%}"
         busy = "  while other programs kept the machine busy" if row.busy else ""
         lines.append(
-            f"{row.mode:<15}{_figure(row.tokens_per_second):>8}{_figure(row.predicted_per_second):>11}"
-            f"{first:>13}{_figure(row.tokens_per_round):>14}{accepted:>10}{busy}"
+            f"{row.mode:<15}{_figure(row.tokens_per_second):>8}{promised:>16}{first:>19}{memory:>19}"
+            f"{_figure(row.tokens_per_round):>14}{accepted:>10}{busy}"
         )
+    quiet = [row.errors for row in rows if row.errors and not row.busy]
+    if quiet:
+        worst = (f"{what} {max(abs(one[what]) for one in quiet if what in one):.0%}" for what in quiet[0])
+        lines += ["", f"In brackets: promised too much or too little. At most: {', '.join(worst)}."]
     return lines
+
+
+def _off(row: BenchmarkRow, what: str) -> str:
+    return f" ({row.errors[what]:+.0%})" if what in row.errors else ""
 
 
 def _figure(value: float | None) -> str:

@@ -105,7 +105,8 @@ def _lines(plan: MachinePlan) -> list[str]:
 def _mode_lines(mode: ModePlan, times: float | None) -> list[str]:
     if mode.tokens_per_second is None or mode.first_token_s is None:
         return [f"{mode.mode:<15}{mode.refusal}"]
-    source = "measured on a busy machine" if mode.busy else "measured" if mode.measured else "predicted"
+    source = "measured" if mode.measured else "predicted"
+    source = f"{source}, roughly: the machine was busy when it was measured" if mode.busy else source
     gpu = sum(taken for device, taken in mode.memory_bytes.items() if device != "host")
     on_gpu = f"{gpu / 1e9:.2g} GB" if gpu else ""
     least, most = mode.memory_bytes["host"] - mode.text_bytes["host"], mode.memory_bytes["host"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import torch
@@ -222,6 +222,15 @@ def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> F
         [Norm(value, epsilon) for field, value in tensors.items() if field.startswith("target_norm.")],
         layout.norm_before_residual,
     )
+
+
+def never_ends(checkpoint: HeadCheckpoint, end_ids: Collection[int]) -> bool:
+    """Return whether a head drafts a part of the target's tokens that has none of those that end a text."""
+    name = next((name for name in checkpoint.shapes if name.rpartition(".")[2] == "d2t"), None)
+    if name is None or not end_ids:
+        return False
+    offsets = checkpoint.tensor(name).long()
+    return not bool(torch.isin(torch.arange(len(offsets)) + offsets, torch.tensor([*end_ids])).any())
 
 
 def drafted_ids(

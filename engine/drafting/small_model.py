@@ -22,6 +22,7 @@ from engine.drafting.kind import (
     Seconds,
 )
 from engine.drafting.paced_tree import PacedTree
+from engine.errors import DraftMismatch
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
@@ -33,6 +34,7 @@ from engine.model.weight_format import WeightFormat, stored_format, weight_forma
 from engine.model_file import OpenedModel
 from engine.placement.device import half_type
 from engine.placement.resident import Resident
+from engine.sentences import figure
 from engine.text.pairing import check_pair, have_one_vocabulary
 from engine.weights.checkpoint import Checkpoint
 
@@ -57,8 +59,21 @@ class ModelDraft(DraftKind):
 
     @classmethod
     def read(cls, opened: OpenedModel, target: ModelConfig) -> ModelDraft:
-        """Read the model's config; if the model is not downloaded yet, its config.json is enough."""
-        return cls(opened, opened.digest, opened.config)
+        """Read the model's config; if the model is not downloaded yet, its config.json is enough.
+
+        Raises:
+            CheckpointError: The model is not usable.
+            DraftMismatch: More weights are read for each of its guesses than for a token of the target.
+        """
+        draft = cls(opened, opened.digest, opened.config)
+        own, most = draft.read_elements, _read_elements(target)
+        if own > most:
+            raise DraftMismatch(
+                "The draft reads {times} times as many weights as the model for each guess, so the model is faster "
+                "alone; choose a smaller draft.",
+                times=figure(own / most, ".2g"),
+            )
+        return draft
 
     @property
     def layers(self) -> int:
@@ -68,8 +83,7 @@ class ModelDraft(DraftKind):
     @property
     def read_elements(self) -> int:
         """Elements of all layers and the head."""
-        config = self.config
-        return config.layers * layer_elements(config) + config.vocabulary_size * config.hidden_size
+        return _read_elements(self.config)
 
     @property
     def context_length(self) -> int:
@@ -125,3 +139,7 @@ def _drafter(model: DraftModel, wanted: Drafting) -> Drafter:
     if isinstance(wanted.growth, Pacing):
         return PacedTree(model, wanted.growth, wanted.drafted)
     return DraftModelDrafter(model, wanted.growth, wanted.reading_s)
+
+
+def _read_elements(config: ModelConfig) -> int:
+    return config.layers * layer_elements(config) + config.vocabulary_size * config.hidden_size

@@ -196,8 +196,11 @@ class ModePrediction:
     draft_devices: tuple[str, ...] = ()  # devices of the drafts, as torch calls them
     votes: bool = False  # drafts vote, prompt lookup among them
     measured: bool = False  # the speed was measured
-    busy: bool = False  # other programs kept the machine busy meanwhile, so that it will be measured again
+    # Other programs kept the machine busy while the speed, or what it is predicted from, was measured: it is rough,
+    # and will be measured again
+    busy: bool = False
     predicted_per_second: float | None = None  # the same as predicted before this model was measured
+    dear: str = ""  # why its draft cannot pay on the processor, as long as no reply has tried it; empty if it may
     passed_over: str = ""  # why ``auto`` leaves it although it is not slower than the mode taken; else empty
     # Bytes of ``memory_bytes``, by device, that come as a text fills the context
     text_bytes: dict[str, int] = field(default_factory=dict)

@@ -16,13 +16,22 @@ StopReason = Literal["end", "stop", "length", "loop", "cancelled"]
 
 
 @dataclass(frozen=True)
+class Promise:
+    """Figures of a reply as they were planned before it was written."""
+
+    tokens_per_second: float | None = None  # speed of the mode over all kinds of text
+    first_token_s: float | None = None  # seconds to the first token, for the tokens of the prompt that were read
+    memory_bytes: int | None = None  # bytes of the host's memory that the engine's process holds with this text
+    rough: bool = False  # made from what was measured while other programs kept the machine busy
+
+
+@dataclass(frozen=True)
 class Plan:
     """The mode that runs and why."""
 
     mode: str  # ``--mode`` name
     reason: str  # one sentence
-    # Tokens per second, None when nothing was measured to predict from
-    predicted_per_second: float | None = None
+    promise: Promise | None = None  # None when nothing was measured to predict from
 
 
 MemoryUse = Literal["weights", "draft", "caches", "states", "buffers", "engine", "others"]
@@ -267,8 +276,10 @@ class BenchmarkRow:
 
     mode: str  # ``--mode`` name
     tokens_per_second: float | None = None  # over all prompts; None where it could not run
-    # The same as predicted before this mode was measured; None for nothing
+    # The same as it was promised before; None for nothing
     predicted_per_second: float | None = None
+    # What was promised too much or too little, as a share of what came: of speed, first token and memory
+    errors: dict[str, float] = field(default_factory=dict)
     first_token_ms: float | None = None  # median time to the first token
     tokens_per_round: float | None = None  # tokens for each forward of the target
     # One sentence that says why it was not measured; then nothing else has a value

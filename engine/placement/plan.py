@@ -29,6 +29,9 @@ _CHUNK_ROWS = 512
 _TREE_ROWS = 65
 # Memory of torch's own products beside their operands: code that is loaded with the first product, and workspaces.
 _DENSE_PRODUCT_BYTES = 24 << 20
+# Memory of a tokenizer, and of a file's list of tokens, for each token: 530 bytes with the 49,152 of SmolLM2, 550 with
+# the 262,144 of Gemma 3, 490 with the 151,936 of Qwen2.5.
+_TOKEN_BYTES = 520
 # Pieces of the file on their way into memory, and the memory that the C library keeps of them.
 _READING_BYTES = 20 << 20
 # Bytes that a GPU moves for each weight of 8 bits or fewer, as it dequantizes a piece at a time; counted from the
@@ -89,10 +92,15 @@ class Sizes:
 
     @cached_property
     def computing(self) -> int:
-        """Bytes that a forward needs on the host at its widest."""
-        rows, logits = min(_CHUNK_ROWS, self.context), min(_TREE_ROWS, self.context)
+        """Bytes that a forward needs on the host at its widest, and the tokenizer."""
+        return self.computes(_TREE_ROWS)
+
+    def computes(self, logit_rows: int) -> int:
+        """Return the bytes of `computing` with so many rows that have logits."""
+        rows, logits = min(_CHUNK_ROWS, self.context), min(logit_rows, self.context)
         torch_products = 0 if self.weights.packed else _DENSE_PRODUCT_BYTES
-        return activation_bytes(self.config, rows, logits) + _READING_BYTES + torch_products
+        tokenizer = _TOKEN_BYTES * self.config.vocabulary_size
+        return activation_bytes(self.config, rows, logits) + tokenizer + _READING_BYTES + torch_products
 
     @cached_property
     def device_computing(self) -> int:

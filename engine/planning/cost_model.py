@@ -36,7 +36,6 @@ from engine.planning.machine_speeds import (
     UnitTimes,
 )
 from engine.planning.model_facts import TargetFacts
-from engine.planning.probes.host_speed import format_speed
 
 KINDS: tuple[PromptKind, ...] = ("chat", "code", "arithmetic", "instruction")
 
@@ -165,9 +164,12 @@ class TargetCost:
 
     def predicted_s(self, width: float) -> float:
         """Return T_V(width) without any measurements of this model."""
+        return self._forward_s(int(width), int(width))
+
+    def _forward_s(self, width: int, logit_rows: int) -> float:
         operators = _FUSED_FORWARD_OPERATORS if self._packed else _FORWARD_OPERATORS
         outside = operators * self._speeds.host.operator_s
-        computing, crossing = self._computing_s(int(width)), self._crossing_s(int(width))
+        computing, crossing = self._computing_s(width, logit_rows), self._crossing_s(width)
         return (max(computing, crossing) if self._plan.reads_ahead else computing + crossing) + outside
 
     @property
@@ -178,17 +180,27 @@ class TargetCost:
 
     def waiting_s(self, width: int) -> float:
         """Return the seconds of a forward in which nothing is computed because weights are on their way."""
-        computing = self._computing_s(width) if self._plan.reads_ahead else 0.0
+        computing = self._computing_s(width, width) if self._plan.reads_ahead else 0.0
         return max(0.0, self._crossing_s(width) - computing)
 
     def prefill_s(self, tokens: int, chunk: int) -> float:
         """Return the seconds of reading a prompt in chunks."""
         whole, rest = divmod(tokens, chunk)
-        # The measured forwards are narrow, and show little about wide ones.
-        return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
+        # The measured forwards are narrow, and show little about wide ones. Only the last row has logits.
+        reading_s = whole * self._forward_s(chunk, 1) + (self._forward_s(rest, 1) if rest else 0.0)
+        return reading_s + self._attending_s(tokens)
 
-    def _computed_s(self, width: int) -> float:
-        units = self._units.at(width, self._plan.fuses_layers)
+    def _attending_s(self, tokens: int) -> float:
+        """Return the seconds in which the host's layers multiply each row of a prompt with those before it."""
+        config, products = self._sizes.config, 0.0
+        for layer, place in enumerate(self._plan.layers):
+            if isinstance(config.cache_shapes[layer], tuple) and not self._plan.computes_there(place):
+                seen = min(config.windows[layer] or tokens, tokens)
+                products += 2.0 * config.of_layer(layer).query_size * seen * (tokens - seen / 2)
+        return products / self._speeds.host.formats["fp32"].products_per_s
+
+    def _computed_s(self, width: int, logit_rows: int) -> float:
+        units = self._units.at(width, self._plan.fuses_layers, logit_rows)
         return self._plan.computing_s(units, width, self._position)
 
     def _crossing_s(self, width: int) -> float:
@@ -219,8 +231,7 @@ class DraftCost:
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
         self._packed = weights.packed
-        read_bytes = draft.read_elements * self._bytes_each
-        self._format = format_speed(speeds.host, weights.measured_as, read_bytes)
+        self._format = speeds.host.formats[weights.measured_as]
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
 

@@ -165,17 +165,17 @@ def measure_report(
     check: Callable[[], None] = lambda: None,
     again: bool = False,
 ) -> MachineReport:
-    """Describe this machine with its speeds, measured if none are kept for it. That takes a few seconds.
+    """Describe this machine with its speeds, measured if none are kept or those of a busy machine: some seconds.
 
     Args:
         progress: Called with the next part to be measured and the share that is done.
         check: Called often; raises to cancel.
-        again: True to measure even if speeds are kept.
+        again: True to measure even if speeds of an idle machine are kept.
     """
     report = read_report()
-    if report.speeds is not None and not again:
+    if report.speeds is not None and not report.speeds.busy and not again:
         return report
-    if again:
+    if report.speeds is not None:  # of the kernels, too
         kernel_table.forget(cache_folder())
     speeds = _measure(report, progress, check)
     _keep_speeds(report, speeds)

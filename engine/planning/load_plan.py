@@ -241,6 +241,17 @@ class LoadPlan:
         """Bytes by device: ``host``, and a GPU's name as torch has it."""
         return {"host": self.host.total, **({self.device: self.on_device.total} if self.device else {})}
 
+    def holds_bytes(self, config: ModelConfig, tokens: int, logit_rows: int) -> int:
+        """Return the bytes of the host's memory that are taken with a text of so many tokens.
+
+        Args:
+            config: Config of the model.
+            tokens: Tokens of the text.
+            logit_rows: Rows of a forward that have logits.
+        """
+        sizes, empty = self.sizes(config), 1.0 - tokens / self.context
+        return self.host.total - int(self.text_bytes["host"] * empty) - sizes.computing + sizes.computes(logit_rows)
+
     @property
     def text_bytes(self) -> dict[str, int]:
         """Bytes among these, by device, that a text takes when it fills the context: nothing when it begins."""

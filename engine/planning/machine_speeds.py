@@ -6,7 +6,6 @@ From them and a config alone come the seconds of the processor and of a GPU for 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
 
 from engine.messages import LoadOptions
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, MachineReport
@@ -15,7 +14,6 @@ from engine.model.footprint import (
     activation_bytes,
     expert_sizes,
     head_bytes,
-    layer_bytes,
     layer_elements,
     outside_experts,
     read_bytes,
@@ -25,7 +23,6 @@ from engine.model.footprint import (
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.placement.plan import Room, Sizes, Units, UnitSeconds, dequantizing_traffic
 from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
-from engine.planning.probes.host_speed import format_speed
 
 # A modest laptop, for a machine that was not measured yet: the order of modes comes out right, figures do not.
 _ASSUMED_BYTES_PER_S = 25e9
@@ -62,6 +59,7 @@ class MachineSpeeds:
     gpu: GpuSpeed | None  # speed of the GPU that a plan may use, or None for none
     disk_bytes_per_s: float  # bytes per second of reading the models' folder
     measured: bool  # True if the speeds were measured on the machine
+    busy: bool = False  # True if they were measured while other programs kept the machine busy
     unified: bool = False  # True if the processor and the GPU share one memory
 
 
@@ -74,10 +72,10 @@ def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
     unified = gpu is not None and gpu.unified
     if speeds is None:
         assumed = None if gpu is None else _ASSUMED_GPU
-        return MachineSpeeds(_assumed_host(report), assumed, assumed_disk, False, unified)
+        return MachineSpeeds(_assumed_host(report), assumed, assumed_disk, False, unified=unified)
     own = None if gpu is None else speeds.gpus.get(gpu.device, _ASSUMED_GPU)
     read = speeds.disks.get("models", speeds.disks.get("cache", assumed_disk))
-    return MachineSpeeds(speeds.host, own, read, True, unified)
+    return MachineSpeeds(speeds.host, own, read, True, speeds.busy, unified)
 
 
 def format_seconds(host: HostSpeed) -> dict[str, float]:
@@ -85,7 +83,7 @@ def format_seconds(host: HostSpeed) -> dict[str, float]:
     rows, columns = matrix_size()
     found = {}
     for name in host.formats:
-        speed = format_speed(host, name, inf)
+        speed = host.formats[name]
         size = weight_format(name).matrix_bytes(rows, columns)
         found[name] = sum(speed.seconds(size, width * rows * columns) for width in FORMAT_WIDTHS)
     return found
@@ -119,17 +117,18 @@ class UnitTimes:
         self._head_elements = config.vocabulary_size * config.hidden_size
         self._row_bytes = activation_bytes(config, 1, 0)
         self._cache_bytes = text_read_bytes(config, position, weights)
-        whole_bytes = config.layers * layer_bytes(config, weights) + self._head_bytes
-        self._format = format_speed(speeds.host, weights.measured_as, whole_bytes)
+        self._format = speeds.host.formats[weights.measured_as]
 
-    def at(self, width: int, fused: bool = False) -> Units:
+    def at(self, width: int, fused: bool = False, logit_rows: int | None = None) -> Units:
         """Return the times of both units in a forward of so many rows.
 
         Args:
             width: Rows of the forward.
             fused: True if the kernel library computes the host's packed layers, each in one call.
+            logit_rows: Rows that the head multiplies; None for all.
         """
-        host, gpu = self._host(width, fused and self._weights.packed), self._speeds.gpu
+        logit_rows = width if logit_rows is None else logit_rows
+        host, gpu = self._host(width, fused and self._weights.packed, logit_rows), self._speeds.gpu
         if gpu is None:
             return Units(host, host)
         read = read_bytes(self._config, self._weights, width)
@@ -137,8 +136,8 @@ class UnitTimes:
         each = _DEQUANTIZED_EXPERT_OPERATORS if self._weights.packed else _EXPERT_OPERATORS
         memory = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
 
-        def products_s(size_bytes: float, dequantized: float, elements: float) -> float:
-            return memory.seconds(size_bytes + traffic * dequantized, width * elements)
+        def products_s(size_bytes: float, dequantized: float, elements: float, rows: int = width) -> float:
+            return memory.seconds(size_bytes + traffic * dequantized, rows * elements)
 
         outside = sum(outside_experts(self._config)) / self._config.layers
         experts = self._experts_read(width)
@@ -146,7 +145,7 @@ class UnitTimes:
             products=products_s(read, read_elements(self._config, width), self._layer_elements),
             attention=self._cache_bytes / gpu.memory_bytes_per_s,
             operators=(LAUNCHES + self._experts(width) * each) * gpu.operator_s,
-            head=products_s(self._head_bytes, self._head_elements, self._head_elements),
+            head=products_s(self._head_bytes, self._head_elements, self._head_elements, logit_rows),
             exchange=_EXCHANGE_OPERATORS * gpu.operator_s,
             crossing=1.0 / gpu.from_host_bytes_per_s,
             experts=products_s(*experts) + self._experts(width) * each * gpu.operator_s,
@@ -158,7 +157,7 @@ class UnitTimes:
         shared = UnitSeconds(read / fastest, self._cache_bytes / fastest, 0.0, self._head_bytes / fastest)
         return Units(host, device, shared)
 
-    def _host(self, width: int, fused: bool) -> UnitSeconds:
+    def _host(self, width: int, fused: bool, logit_rows: int) -> UnitSeconds:
         host = self._speeds.host
         packed = self._weights.packed
         count = PACKED_LAYER_OPERATORS if packed else LAYER_OPERATORS
@@ -170,7 +169,7 @@ class UnitTimes:
             products=self._format.seconds(read_bytes(self._config, self._weights, width), width * self._layer_elements),
             attention=self._cache_bytes / host.memory_bytes_per_s,
             operators=FUSED_LAYER_OPERATORS * host.operator_s if fused else operators_s,
-            head=self._format.seconds(self._head_bytes, width * self._head_elements),
+            head=self._format.seconds(self._head_bytes, logit_rows * self._head_elements),
             experts=self._format.seconds(experts[0], width * experts[2]),
         )
 

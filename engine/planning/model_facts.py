@@ -19,7 +19,9 @@ from engine.weights.checkpoint import CheckpointOutline
 _EXACT = weight_format("fp32")
 # Share of a model's bytes that a draft may read for each guess. Of 10 guesses 7 hold at best; then a chain of two is
 # worth 1.2 times plain decoding with 0.3 and 1.1 times with 0.44, of which a seventh is lost beside the forwards: 0.95
-# was measured with 0.44 (Qwen2.5-Coder 1.5B with 0.5B, 2 cores with AVX-512).
+# was measured with 0.44 (Qwen2.5-Coder 1.5B with 0.5B, 2 cores with AVX-512). The plan's own computation says 1.06 of
+# that pair, for no draft's yield is known before it is tried, and a model's further rows take longer than the kernel
+# table's.
 _MOST_SHARE = 0.3
 _DEAR = mark("The draft reads {share} of the model for each guess: not worth it without a GPU.")
 

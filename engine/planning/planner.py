@@ -86,9 +86,9 @@ class ModelPlanner:
 
     def renew(self) -> None:
         """Plan again with what replies have taught since, and keep the error of plain decoding's prediction."""
-        self._machine = self._make()
-        self.plan: MachinePlan = self._machine.plan()  # plan of all modes
-        if self._hardware and (error := self._machine.plain_error(self.plan.mode("plain"))):
+        self.machine = self._make()  # what made the plan
+        self.plan: MachinePlan = self.machine.plan()  # plan of all modes
+        if self._hardware and (error := self.machine.plain_error(self.plan.mode("plain"))):
             keep_error(self._report, *error)
         self._made_s = monotonic()
         self.outdated = False  # True if replies have taught something since it was made, and it is worth the time
@@ -99,7 +99,7 @@ class ModelPlanner:
         Raises:
             OutOfMemory: The model cannot be loaded; the error names the least memory that would do.
         """
-        return self._machine.load(mode, drafts)
+        return self.machine.load(mode, drafts)
 
     def drafts_of(self, mode: Mode) -> tuple[DraftKind, ...]:
         """Return the drafts that a mode takes."""
@@ -113,7 +113,7 @@ class ModelPlanner:
         plain = self.plan.mode("plain").load
         if plain is None or (plain.placement.key, plain.weights) == (load.placement.key, load.weights):
             return 1.0
-        return self._machine.share_of(plain, load)
+        return self.machine.share_of(plain, load)
 
     def plain_seconds(self, position: int) -> float | None:
         """Return the seconds of a plain forward in plain decoding's own places after so many tokens, or None."""

@@ -74,7 +74,7 @@ def test_json_of_a_reply_has_the_documented_keys() -> None:
         "text", "prompt_ids", "token_ids", "mode", "model", "drafts", "weights", "devices", "stop_reason", "plan",
         "timings", "memory", "busy",
     }  # fmt: skip
-    assert set(found["plan"]) == {"reason", "predicted_per_second"}
+    assert set(found["plan"]) == {"reason", "promise"}
     assert set(found["timings"]) == {
         "prompt_n", "prompt_ms", "prompt_per_second", "cache_n", "time_to_first_token_ms", "predicted_n",
         "predicted_ms", "predicted_per_second", "draft_n", "draft_n_tested", "draft_n_accepted",

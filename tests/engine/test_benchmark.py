@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import queue
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from engine.benchmark import (
     BenchmarkProgress,
 )
 from engine.cli import main
+from engine.cli.bench import _table
 from engine.engine import Engine
 from engine.hub.installed import cache_folder
 from engine.messages import (
@@ -29,6 +31,7 @@ from engine.messages import (
     LoadOptions,
     Memory,
     Plan,
+    Promise,
     PromptKind,
     Reply,
     Timings,
@@ -59,7 +62,6 @@ def run(engine: Running, options: LoadOptions, *modes: str, stop_at: str = "") -
         {mode: "It needs a draft." if mode == "dovetail" else in_mode(mode, options) for mode in modes},
         engine[0].submit,
         seen.append,
-        {"plain": 7.0},
         PROMPTS,
         max_tokens=12,
     )
@@ -89,7 +91,7 @@ def test_each_mode_gets_a_row_and_the_profile_its_figures(engine: Running, llama
         assert (row.tokens_per_second or 0) > 0
         assert set(row.by_kind) == {"chat", "code"}
         assert row.peak_bytes > 0
-    assert [row.predicted_per_second for row in rows] == [7.0, None]
+        assert (row.predicted_per_second, row.errors) == (None, {})  # the machine was not measured
     assert rows[0].tokens_per_round == 1.0
     dones = [event.done for event in seen if isinstance(event, BenchmarkProgress)]
     assert dones == sorted(dones)
@@ -136,7 +138,7 @@ def test_a_cancel_keeps_the_modes_that_were_complete(engine: Running, llama_fold
 def test_events_of_other_requests_are_left_alone() -> None:
     commands: list[object] = []
     seen: list[BenchmarkEvent] = []
-    benchmark = Benchmark({"plain": in_mode("plain", LoadOptions())}, commands.append, seen.append, {}, PROMPTS)
+    benchmark = Benchmark({"plain": in_mode("plain", LoadOptions())}, commands.append, seen.append, PROMPTS)
     benchmark.start()
     assert isinstance(commands[0], Generate)
     assert commands[0].sampling.temperature == 0.0
@@ -151,7 +153,7 @@ def test_events_of_other_requests_are_left_alone() -> None:
 def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
     commands: list[Command] = []
     seen: list[BenchmarkEvent] = []
-    benchmark = Benchmark({"lookup": in_mode("lookup", LoadOptions())}, commands.append, seen.append, {}, PROMPTS)
+    benchmark = Benchmark({"lookup": in_mode("lookup", LoadOptions())}, commands.append, seen.append, PROMPTS)
     benchmark.start()
     # The first reply warms up and counts nowhere.
     for tested, accepted in ((4, 4), (30, 10), (10, 0)):
@@ -166,6 +168,36 @@ def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
         reply = Reply("", (), (), "lookup", "m", None, "fp32", {}, "end", Plan("lookup", ""), timings, Memory())
         benchmark.take(Finished(asked.request_id, reply))
     assert finished(seen).rows[0].acceptance_rate == 10 / 40
+
+
+def test_a_row_says_how_far_off_the_promises_were() -> None:
+    """The speed is that of before the mode's first reply, for all kinds of text together."""
+    commands: list[Command] = []
+    seen: list[BenchmarkEvent] = []
+    benchmark = Benchmark({"plain": in_mode("plain", LoadOptions())}, commands.append, seen.append, PROMPTS)
+    benchmark.start()
+    for speed, per_second in ((12.0, 99.0), (10.0, 8.0), (10.0, 12.0)):
+        timings = Timings(
+            predicted_n=97,
+            predicted_ms=96e3 / per_second,
+            predicted_per_second=per_second,
+            time_to_first_token_ms=500.0,
+        )
+        plan = Plan("plain", "", Promise(speed, 0.6, 110))
+        asked = commands[-1]
+        assert isinstance(asked, Generate)
+        memory = Memory(resident_bytes=100)
+        reply = Reply("", (), (), "plain", "m", (), "fp32", {}, "end", plan, timings, memory)
+        benchmark.take(Finished(asked.request_id, reply))
+    (row,) = finished(seen).rows
+    assert row.tokens_per_second == pytest.approx(2 / (1 / 8 + 1 / 12))
+    assert row.predicted_per_second == 12.0
+    assert row.errors == pytest.approx({"speed": 0.25, "first token": 0.2, "memory": 0.1})
+    told = "\n".join(_table((row, replace(row, mode="lookup", busy=True, errors={"speed": 9.0}))))
+    assert "12 (+25%)" in told
+    assert told.endswith(
+        "In brackets: promised too much or too little. At most: speed 25%, first token 20%, memory 10%."
+    )
 
 
 def test_bench_and_plan_on_the_command_line(
@@ -218,11 +250,12 @@ def test_auto_predicts_once_the_machine_was_measured(llama_folder: Path, capsys:
     ask = ["ask", "--model", str(llama_folder), "--max-tokens", "3", "--temperature", "0", "--json", "Hello"]
     assert main(ask) == 0
     before = json.loads(capsys.readouterr().out)
-    assert (before["mode"], before["plan"]["predicted_per_second"]) == ("lookup", None)
+    assert (before["mode"], before["plan"]["promise"]) == ("lookup", None)
     assert main(["doctor"]) == 0
     capsys.readouterr()
     assert main(ask) == 0
     after = json.loads(capsys.readouterr().out)
-    assert after["plan"]["predicted_per_second"] > 0
+    promise = after["plan"]["promise"]
+    assert min(promise["tokens_per_second"], promise["first_token_s"], promise["memory_bytes"]) > 0
     assert after["plan"]["reason"].startswith(f"Auto: {after['mode']}, predicted at ")
     assert after["token_ids"] == before["token_ids"]

@@ -45,7 +45,7 @@ def _problems(client: EngineClient, model: Path, *drafts: Path | str) -> dict[st
 
 
 def test_each_draft_gets_its_own_sentence(client: EngineClient, tmp_path: Path) -> None:
-    model = write_checkpoint(tmp_path / "model", "llama", num_hidden_layers=6)
+    model = write_checkpoint(tmp_path / "model", "llama", num_hidden_layers=6, intermediate_size=4096)
     small = write_checkpoint(tmp_path / "small", "llama", seed=5, num_hidden_layers=1, vocab_size=376)
     head = make_head("eagle").write(tmp_path / "head", safetensors=True)
     narrow = write_checkpoint(tmp_path / "narrow", "llama", hidden_size=32)

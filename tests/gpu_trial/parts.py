@@ -218,7 +218,7 @@ class Replies:
             tokens_per_round=reply.timings.mean_acceptance_length,
             device_peak_gb=max(reply.memory.device_peak_bytes.values(), default=0) / 1e9,
             to_device_mb=reply.memory.host_to_device_bytes / 1e6,
-            predicted_per_s=reply.plan.predicted_per_second,
+            predicted_per_s=reply.plan.promise and reply.plan.promise.tokens_per_second,
             **self._predicted(model, case, reply),
         )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.chat.conversation import Message
+from app.chat.conversation import Message, ReplyStatistics
 from app.chat.modes import draft_names
 from app.ui import figures
 from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
@@ -16,6 +17,7 @@ from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model
+from engine.messages import Promise
 from engine.modes import MODES
 from engine.sentences import paragraph
 
@@ -214,7 +216,9 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
             found.append((tr("Tokens per step, of all requests") if shared else tr("Tokens per step"), length))
         if statistics.plain_per_second is not None and statistics.mode != "plain":
             found.append((tr("Plain decoding"), figures.speed(statistics.plain_per_second)))
-        if statistics.resident_bytes:
+        if details is not None and details.promise is not None:
+            found += _promises(statistics, details.promise, details.busy)
+        elif statistics.resident_bytes:
             found.append((tr("Memory, measured"), figures.size(statistics.resident_bytes)))
         if statistics.disk_bytes_per_second:
             found.append((tr("Read from the disk"), figures.rate(statistics.disk_bytes_per_second)))
@@ -225,6 +229,24 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
         elif details.draft:
             found.append((tr("Draft"), title_of_model(details.draft)))
     return tuple(found)
+
+
+def _promises(came: ReplyStatistics, promise: Promise, busy: bool) -> list[Fact]:
+    """Return what was promised of a reply, and what came."""
+    first_ms = 1e3 * (promise.first_token_s or 0.0)
+    said: list[tuple[str, Callable[[Any], str], float | None, float | None]] = [
+        (tr("Speed"), figures.speed, promise.tokens_per_second, came.tokens_per_second),
+        (tr("First token"), figures.duration, first_ms, came.time_to_first_token_ms),
+        (tr("Memory"), figures.size, promise.memory_bytes, came.resident_bytes),
+    ]
+    found = [
+        (name, tr("promised {promised}, got {got}", promised=figure(promised), got=figure(got)))
+        for name, figure, promised, got in said
+        if promised and got
+    ]
+    if found and (promise.rough or busy):  # of the speed first of all
+        found[0] = (found[0][0], f"{found[0][1]}, {tr('measured while other programs were busy')}")
+    return found
 
 
 def is_continued(message: Message) -> bool:

@@ -137,9 +137,9 @@ def speed_figure(tokens_per_second: float) -> str:
 
 def source_words(mode: ModePrediction) -> str:
     """Say what a mode's speed comes from."""
-    if mode.busy:
-        return tr("measured while other programs were busy")
-    return tr("measured here") if mode.measured else tr("predicted")
+    if mode.measured:
+        return tr("measured while other programs were busy") if mode.busy else tr("measured here")
+    return tr("predicted from measurements made while other programs were busy") if mode.busy else tr("predicted")
 
 
 def speed_and_source(mode: ModePrediction) -> str:

@@ -31,18 +31,6 @@ _PASSES, _FEWEST_PIECES, _READS_S = 6, 64, 0.7
 # Share of pieces that are read as if nothing else ran, under a load of ten on two cores.
 _UNDISTURBED = 0.05
 _OPERATOR_RUNS, _OPERATOR_TRIALS = 200, 5
-# Share of the speed of plain reads that a model's forward reaches too: 78 to 90 % at 1.1 B in BENCHMARKS.md, all of
-# it if the whole model is small.
-_SUSTAINED = 0.85
-_SMALL_BYTES, _LARGE_BYTES = 96 << 20, 512 << 20
-
-
-def format_speed(host: HostSpeed, name: str, model_bytes: float) -> FormatSpeed:
-    """Return the speed in a format for a model whose weights have this size in all."""
-    large = (model_bytes - _SMALL_BYTES) / (_LARGE_BYTES - _SMALL_BYTES)
-    share = 1.0 - (1.0 - _SUSTAINED) * min(max(large, 0.0), 1.0)
-    speed = host.formats[name]
-    return replace(speed, bytes_per_s=min(speed.bytes_per_s, share * host.memory_bytes_per_s))
 
 
 def measure_host(

@@ -9,9 +9,11 @@ import pytest
 from app.bridge.engine_client import EngineClient
 from app.bridge.machine import Machine
 from app.chat.conversation import MessageState
+from app.chat.engine_options import planned
 from app.chat.engine_state import EnginePhase
-from engine.messages import MachineReported
+from engine.messages import MachineReported, PlanMade
 from tests.app.bridge.conftest import Desk
+from tests.support.machine_scene import plan
 
 
 class Quiet:
@@ -155,6 +157,20 @@ def test_modes_that_were_measured_on_a_busy_machine_are_measured_again(desk: Des
     assert quiet.machine.doubtful is None
     quiet.pass_time()
     assert not quiet.machine.measuring.running
+
+
+def test_modes_that_an_earlier_session_measured_on_a_busy_machine_are_measured_again(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    machine = quiet.machine
+    options = machine.options("smollm2", None)
+    for name, measured in (("another", True), ("smollm2", False)):
+        modes = tuple(replace(mode, measured=measured, busy=True) for mode in plan().modes)
+        other = planned(replace(options, model=name))
+        machine.plans._keep(other, PlanMade("", replace(plan(), modes=modes)))
+        assert machine.doubtful is None
+    modes = tuple(replace(mode, measured=True, busy=True) for mode in plan().modes)
+    machine.plans._keep(planned(options), PlanMade("", replace(plan(), modes=modes)))
+    assert machine.doubtful == options
 
 
 @pytest.mark.slow

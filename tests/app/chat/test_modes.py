@@ -45,6 +45,11 @@ def test_rows_have_the_figures_of_the_plan_and_those_that_cannot_be_used_are_one
         "",
     ]
     assert rows[-1].problem == "other; third: Its vocabulary is another."
+    dear = "The draft reads 0.44 of the model for each guess: not worth it without a GPU."
+    dears = tuple(replace(mode, dear=dear if mode.drafts else "") for mode in plans["small"].modes)
+    row = draft_choices(refs, (), (), {}, {"small": replace(plans["small"], modes=dears)}, {})[3]
+    assert row.detail.endswith(dear)
+    assert (row.speed, row.times) == (None, None)
     chosen = draft_choices(refs, (), ("other",), problems, plans, {})
     assert [row.key for row in chosen if row.problem] == ["other", UNUSABLE]
 

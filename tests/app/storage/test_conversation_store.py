@@ -23,7 +23,7 @@ from app.chat.library import Deleted
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
 from engine.errors import StorageError
-from engine.messages import Attachment, ErrorReport, MemoryShortage, SamplingOptions, Section, Timings
+from engine.messages import Attachment, ErrorReport, MemoryShortage, Promise, SamplingOptions, Section, Timings
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Grüße 👋\0 end", 1.5)
@@ -76,6 +76,7 @@ def test_everything_about_a_message_is_kept(database: Database) -> None:
     details = ReplyDetails(
         "lookup", "It is fastest.", "smollm2", "small", "q8_0", {"target": "cpu", "draft": None}, "length",
         Timings(prompt_n=3, predicted_per_second=7.5, acceptance_by_position=(0.5, 0.25)), 1 << 34,
+        promise=Promise(34.0, 0.5, 1 << 30, rough=True), busy=True,
     )  # fmt: skip
     files = (
         Attachment("notes ✎.txt", 9, "some\ntext"),

@@ -11,7 +11,7 @@ import torch
 
 from engine.drafting.eagle import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_loader import SharedWeights, load_feature_network, read_shared, share
+from engine.drafting.head_loader import SharedWeights, load_feature_network, never_ends, read_shared, share
 from engine.drafting.trees import TreeShape
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, UnsupportedModel, WeightsCorrupt
 from engine.model.config import read_config
@@ -149,6 +149,18 @@ def test_marks_of_other_tokens_are_refused(target: Decoder, tmp_path: Path) -> N
     path = saved(tmp_path, lambda head: head.state.update(t2d=~head.state["t2d"]), "eagle3")
     with pytest.raises(TensorMismatch, match="d2t and t2d disagree"):
         load(target, path)
+
+
+def test_a_cut_vocabulary_without_the_end_token_is_found(tmp_path: Path) -> None:
+    head = make_head("eagle3")
+    drafted = head.state["d2t"] + torch.arange(len(head.state["d2t"]))
+    (others,) = (~head.state["t2d"]).nonzero(as_tuple=True)
+    checkpoint = HeadCheckpoint(head.write(tmp_path / "head", safetensors=True))
+    assert never_ends(checkpoint, {int(others[0])})
+    assert not never_ends(checkpoint, {int(others[0]), int(drafted[1])})
+    assert not never_ends(checkpoint, set())
+    whole = HeadCheckpoint(make_head("eagle").write(tmp_path / "whole", safetensors=True))
+    assert not never_ends(whole, {int(others[0])})
 
 
 @pytest.mark.parametrize("marked", [True, False])

@@ -347,7 +347,19 @@ def test_what_was_measured_stands_for_the_widths_around_it() -> None:
     assert factors == pytest.approx([2.0, 2.0 - 1 / 3, 1.0, 1.0])
     assert measured.predicted_s(1) == predicted.predicted_s(1)
     # A prompt is read in forwards that are wider than anything that was measured.
-    assert measured.prefill_s(600, 512) == predicted.predicted_s(512) + predicted.predicted_s(88)
+    assert measured.prefill_s(600, 512) == predicted.prefill_s(600, 512)
+
+
+def test_a_prompt_s_rows_see_those_before_them_and_only_the_last_of_a_piece_goes_through_the_head() -> None:
+    own = MODEL.config.vocabulary_size * MODEL.config.hidden_size
+    rows, one = 88 * own / 100e9, Q8_0.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
+    each = [cost(RESIDENT).predicted_s(width) - rows * width / 88 + one for width in (512, 88)]
+    attending = 22 * 2 * MODEL.config.query_size * (600 * 600 / 2) / 100e9
+    assert cost(RESIDENT).prefill_s(600, 512) == pytest.approx(sum(each) + attending)
+    windows = replace(MODEL.config, windows=(100,) * 22)
+    narrow = TargetCost(replace(MODEL, config=windows), Q8_0, RESIDENT, SPEEDS, 0)
+    shorter = 22 * 2 * MODEL.config.query_size * 100 * (600 - 50) / 100e9
+    assert narrow.prefill_s(600, 512) == pytest.approx(sum(each) + shorter)
 
 
 @pytest.mark.parametrize(("tokens", "nodes"), [(4.99, 15), (1.0, 7), (2.5, 3.5)])

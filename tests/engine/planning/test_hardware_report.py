@@ -18,6 +18,7 @@ from engine.planning.hardware import (
     measure_report,
     read_report,
 )
+from engine.planning.probes import host as probe
 
 HOST = HostSpeed(30e9, 2e-6, {"q8_0": FormatSpeed(30e9, 100e9, 0.2)})
 
@@ -36,6 +37,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         done.append(folder.name)
         return 1e9
 
+    monkeypatch.setattr(probe, "share_of_others", lambda begin, end: 0.0)
     monkeypatch.setattr(hardware, "models_folder", lambda: tmp_path / "models")
     monkeypatch.setattr(hardware, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(hardware, "measure_host", host)
@@ -53,6 +55,21 @@ def test_measured_once_kept_and_again_on_request(measured: list[str]) -> None:
     assert read_report().speeds == first.speeds == measure_report().speeds
     assert measured.count("host") == 1
     measure_report(again=True)
+    assert measured.count("host") == 2
+
+
+def test_speeds_of_a_busy_machine_are_measured_again_before_anything_is_made_of_them(
+    measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "share_of_others", lambda begin, end: 0.3)
+    assert measure_report().speeds == read_report().speeds
+    assert measured.count("host") == 1
+    monkeypatch.setattr(probe, "share_of_others", lambda begin, end: 0.0)
+    speeds = measure_report().speeds
+    assert speeds is not None
+    assert not speeds.busy
+    assert measured.count("host") == 2
+    measure_report()
     assert measured.count("host") == 2
 
 

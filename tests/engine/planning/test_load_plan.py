@@ -299,6 +299,10 @@ def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> 
     # A chunk of the prompt: queries, keys and values or both gates, what is between them, and five hidden rows.
     computing = 4 * 100 * (2 * 96 + 96 + 5 * 64)
     assert sizes.device_computing == computing
+    logits, tokens = 3 * 4 * 64 * sizes.config.vocabulary_size, sizes.config.vocabulary_size
+    assert sizes.computing - sizes.computes(1) == logits
+    more = replace(sizes, config=replace(sizes.config, vocabulary_size=2 * tokens))
+    assert more.computes(0) - sizes.computes(0) == 520 * tokens  # of the tokenizer
 
     def layers(budget: int, most: int = 3, host_bytes: int = 1 << 40) -> int | None:
         plan = SplitPlan.fit(sizes, Room(host_bytes, "cuda:0", budget), most)

@@ -23,7 +23,7 @@ from engine.model.tensors import Slot
 from engine.model_file import OpenedModel
 from engine.modes import MODES as ALL_MODES
 from engine.planning.cost_model import KINDS, published_expectation
-from engine.planning.machine_planner import MachinePlan, ModePlan, reason
+from engine.planning.machine_planner import PROMPT_TOKENS, MachinePlan, MachinePlanner, ModePlan, reason
 from engine.planning.profile import Profile, Yielded, drafter_key
 from tests.support.machines import (
     dovetail_head,
@@ -117,7 +117,7 @@ EXPECTED: dict[str, list[str]] = {
         "dovetail q8_0: draft on the CPU, all in memory",
         "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk *",
         "dovetail q4_k_m: draft on the CPU, all in memory *",
-        "llmcad q4_k_m: draft on the CPU, 12 of 80 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 11 of 80 layers in memory, the others read from the disk *",
     ],
     # The card takes the draft and some layers.
     "laptop-16gb-4gb": [
@@ -166,12 +166,12 @@ EXPECTED: dict[str, list[str]] = {
     ],
     # No room but for the smallest, streamed.
     "tablet-2gb": [
-        "It needs 336 MB",
-        "It needs 190 MB",
-        "It needs 606 MB",
-        "It needs 1.31 GB",
-        "It needs 873 MB",
-        "It needs 1.58 GB",
+        "It needs 415 MB",
+        "It needs 207 MB",
+        "It needs 623 MB",
+        "It needs 1.32 GB",
+        "It needs 889 MB",
+        "It needs 1.6 GB",
     ],
 }
 
@@ -402,6 +402,18 @@ def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
     assert plan.chosen
 
 
+def test_what_rests_on_speeds_of_a_busy_machine_is_marked_until_replies_have_shown_more() -> None:
+    report = machine("laptop-8gb")
+    assert report.speeds is not None
+    busy = replace(report, speeds=replace(report.speeds, busy=True))
+    assert not plan_machine(report, target("llama-1b")).mode("plain").busy
+    plain = plan_machine(busy, target("llama-1b")).mode("plain")
+    assert (plain.busy, plain.measured) == (True, False)
+    assert plain.load is not None
+    known = Profile(forwards={plain.load.placement.key: {"1": 0.05}})
+    assert not plan_machine(busy, target("llama-1b"), profiles=lambda weights: known).mode("plain").busy
+
+
 def test_what_replies_measured_moves_the_plan() -> None:
     report = machine("laptop-16gb-4gb")
     draft = small_draft()
@@ -607,3 +619,13 @@ def test_no_other_mode_is_faster_only_where_none_is() -> None:
     assert "faster" not in reason(plain, [plain, untried])
     slower = replace(lookup, tokens_per_second=2.5)
     assert reason(plain, [plain, slower]) == "Auto: plain, predicted at 2.9 tok/s; no other mode is faster here."
+
+
+def test_the_first_token_comes_after_the_rows_that_were_not_read_before() -> None:
+    planner = MachinePlanner(machine("laptop-8gb"), target("llama-1b"), (), LoadOptions(weights="q4_k_m"))
+    plain = planner.plan().mode("plain")
+    assert plain.load is not None
+    times = [planner.first_token_s(ALL_MODES["plain"], plain.load, (), tokens) for tokens in (1, 100, PROMPT_TOKENS)]
+    assert times == sorted(times)
+    assert times[-1] == plain.first_token_s
+    assert times[0] < 0.1 * times[1]

@@ -11,7 +11,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from engine.errors import DraftMismatch, InvalidOption, ModelNotFound, TensorMismatch
-from engine.messages import LoadOptions, RoundRecord
+from engine.messages import LoadOptions, Promise, RoundRecord
 from engine.messages.machine import MachineReport
 from engine.modes import MEMORY_TITLES, MODES, in_mode
 from engine.placement import ResidentPlan
@@ -68,7 +68,7 @@ def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(
     # Of the modes that this build has.
     assert plan.mode == "dovetail"
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
-    assert plan.predicted_per_second == planner.plan.mode("dovetail").tokens_per_second
+    assert plan.promise == Promise(planner.plan.mode("dovetail").tokens_per_second)
     assert [draft.name for draft in run.drafts] == [draft]
 
 
@@ -105,7 +105,7 @@ def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: F
     planner = model_planner(options)
     plan = settle(options, planner).plan
     assert plan.mode == "plain"
-    assert plan.predicted_per_second == planner.plan.mode("plain").tokens_per_second
+    assert plan.promise == Promise(planner.plan.mode("plain").tokens_per_second)
     assert settle(options, planner).drafts == ()
 
 
@@ -113,7 +113,7 @@ def test_llmcad_on_a_model_that_fits_says_what_really_happens(here: Here, folder
     here(machine("laptop-8gb"))
     options = in_mode("llmcad", LoadOptions(folders("llama-13b"), drafts=(folders("llama-1b"),), weights="q4_k_m"))
     assert "read from the disk, and meanwhile" in settle(options, model_planner(options)).plan.reason
-    run = settle(replace(options, model=folders("qwen-0.5b")))
+    run = settle(replace(options, model=folders("llama-1b")))
     assert run.plan.mode == "llmcad"
     assert run.load.notes[-1] == (
         "Disk was chosen for the model and gains nothing here. It is for models larger than memory, and this one fits."
@@ -126,7 +126,7 @@ def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Fo
     paired = replace(alone, drafts=(folders("llama-1b"),))
     for options, usual in ((alone, "lookup"), (paired, "dovetail")):
         run = settle(options)
-        assert (run.plan.mode, run.plan.predicted_per_second) == (usual, None)
+        assert (run.plan.mode, run.plan.promise) == (usual, None)
         assert [draft.name for draft in run.drafts] == list(options.drafts)
 
 
@@ -146,6 +146,14 @@ def test_a_draft_that_reads_a_third_of_the_model_is_left_until_a_reply_has_tried
     assert not model_planner(named).plan.mode("dovetail").dear
     here(replace(report, gpus=machine("laptop-16gb-4gb").gpus))
     assert not model_planner(named).plan.mode("dovetail").dear
+
+
+def test_a_draft_larger_than_its_target_is_refused(here: Here, folders: Folders) -> None:
+    here(machine("laptop-16gb-4gb"))
+    options = LoadOptions(model=folders("llama-1b"), drafts=(folders("llama-7b"),))
+    for asked in (options, in_mode("dovetail", options)):
+        with pytest.raises(DraftMismatch, match=r"reads 6.4 times as many weights as the model for each guess"):
+            settle(asked)
 
 
 def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: Folders) -> None:

@@ -10,13 +10,13 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.chat.conversation import Message, MessageState, ReplyDetails
+from app.chat.conversation import Message, MessageState, ReplyDetails, ReplyStatistics
 from app.chat.reply_trace import Origin, ReplyTrace
 from app.ui.inspector.sections import InspectorSection, reply_facts
 from app.ui.inspector.tokens import MEMBER_COLOURS, TokenLegend, VotesView
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.theme import Theme
-from engine.messages import MemberYield, RoundRecord, RoundTexts, Timings
+from engine.messages import MemberYield, Promise, RoundRecord, RoundTexts, Timings
 
 MEMBERS = (
     MemberYield("lookup", 1.0, 8, 4, 3, 0.75),
@@ -74,6 +74,24 @@ def test_the_facts_of_a_reply_name_every_member() -> None:
     assert dict(reply_facts(replace(message, details=details)))["Draft"] == "small, heads"
     voted = replace(details, timings=Timings(members=MEMBERS))
     assert dict(reply_facts(replace(message, details=voted)))["Drafts"] == "Lookup, small, heads"
+
+
+def test_the_facts_of_a_reply_say_what_was_promised_and_what_came() -> None:
+    came = ReplyStatistics("lookup", 60, 36.2, 512.0, None, None, 1_410_000_000, 80, 2048)
+    promise = Promise(34.0, 0.48, 1_300_000_000)
+    details = ReplyDetails("lookup", "", "m", None, "q4_1", promise=promise)
+    message = Message(2, 1, "assistant", "Yes", 1.0, statistics=came, details=details)
+    facts = dict(reply_facts(message))
+    assert facts["Speed"] == "promised 34.0 tok/s, got 36.2 tok/s"
+    assert facts["First token"] == "promised 480 ms, got 512 ms"
+    assert facts["Memory"] == "promised 1.3 GB, got 1.4 GB"
+    assert "Memory, measured" not in facts
+    for rough in (replace(details, promise=replace(promise, rough=True)), replace(details, busy=True)):
+        words = dict(reply_facts(replace(message, details=rough)))["Speed"]
+        assert words == "promised 34.0 tok/s, got 36.2 tok/s, measured while other programs were busy"
+    for unknown in (None, Promise()):
+        names = dict(reply_facts(replace(message, details=replace(details, promise=unknown))))
+        assert not {"Speed", "First token", "Memory"} & names.keys()
 
 
 def test_accepted_tokens_know_who_guessed_them() -> None:
