@@ -19,6 +19,7 @@ from torch import Tensor
 from engine.gguf.stored_tensor import Part, StoredTensor
 from engine.gguf.types import GgmlType
 from engine.kernels import blocks
+from engine.kernels.library import Rotation
 
 _Places = NDArray[np.int64]
 
@@ -219,6 +220,7 @@ class Woven:
     shape: tuple[int, ...]
     kind: int
     factor: float | None = None
+    rotation: Rotation | None = None
 
     def blocks(self, parts: Sequence[Tensor], first: int) -> Tensor:
         """Return rows in the plain type."""
