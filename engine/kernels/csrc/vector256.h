@@ -27,8 +27,8 @@ INLINE fvec load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)
 INLINE fvec load_unsigned(const uint8_t *p) { return to_float(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)p))); }
 INLINE fvec load_signed(const uint8_t *p) { return to_float(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)p))); }
 
-/* `a` where a byte's highest bit is set, else b. */
-INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm256_blendv_epi8(b, a, bits); }
+/* `a` where this bit of a byte is set, else b. */
+INLINE ivec chosen(ivec bits, const int bit, ivec a, ivec b) { return _mm256_blendv_epi8(b, a, shift_left(bits, 7 - bit)); }
 
 /* Entries of a table at indexes of any type: four bytes of each of 8 rows, or 8 bytes of the first two of each four. An
  * entry is loaded in its place, with its neighbours: blends take fewer instructions than inserts. */

@@ -27,8 +27,11 @@ INLINE fvec load_half(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256
 INLINE fvec load_unsigned(const uint8_t *p) { return to_float(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)p))); }
 INLINE fvec load_signed(const uint8_t *p) { return to_float(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)p))); }
 
-/* `a` where a byte's highest bit is set, else b. */
-INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bits), b, a); }
+/* `a` where this bit of a byte is set, else b. */
+INLINE ivec chosen(ivec bits, const int bit, ivec a, ivec b)
+{
+    return _mm512_mask_blend_epi8(_mm512_test_epi8_mask(bits, broadcast_byte(1 << bit)), b, a);
+}
 
 /* Entries of a table at indexes of any type: four bytes of each of 16 rows, or 8 bytes of the first two of each four. */
 #define FOUR(table, at, i) (int)(table)[(at)[i]], (int)(table)[(at)[i + 1]], (int)(table)[(at)[i + 2]], (int)(table)[(at)[i + 3]]
