@@ -37,15 +37,16 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 FORMAT_WIDTHS = (1, 16)
 TORCH = "torch"
 
-_INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod")
+_INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "avx512vbmi", "amx", "dotprod")
 _SAME_RESULTS = {
     **dict.fromkeys(("q8_0", "q4_k_m", "iq2_s"), (_INTEGER_SETS,)),
     "bf16": (("avx2", "avx512vnni"),),
 }
 # Instruction sets without kernels of their own for a format, and the sets whose kernels they run.
 _BORROWED = {
-    **{name: {"avx512bf16": "avx512vnni"} for name in ("q8_0", "q4_k_m", "iq2_s")},
-    "bf16": {"avxvnni": "avx2"},
+    **{name: dict.fromkeys(("avx512vbmi", "avx512bf16"), "avx512vnni") for name in ("q8_0", "q4_k_m")},
+    "iq2_s": {"avx512bf16": "avx512vbmi"},
+    "bf16": {"avxvnni": "avx2", "avx512vbmi": "avx512vnni"},
 }
 # A set other than the highest must be faster by more than the noise of runs.
 _WORTH = 0.95
@@ -68,7 +69,7 @@ def candidates(name: str) -> tuple[str, ...]:
         return (TORCH,)
     own = _BORROWED[name].get(highest, highest)
     sets = library.instruction_sets()
-    below = list(sets)[: list(sets).index(own)]
+    below = [lower for lower in list(sets)[: list(sets).index(own)] if lower not in _BORROWED[name]]
     for group in _SAME_RESULTS[name]:
         if own in group:
             return (*(lower for lower in below if lower in group and sets[lower]), highest)

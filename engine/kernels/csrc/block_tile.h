@@ -241,6 +241,7 @@ INLINE void point_group(const int type, const uint8_t *planes, const struct spre
     const int run = paired && c.largest > 15 ? 2 : steps, started = !c.signs && !SPREAD_SIGNED(t.bits);
     uint16_t index[8][PANEL_ROWS];
     uint32_t signs[PANEL_ROWS];
+    ivec two[PLANE_VECTORS];
     ivec sum[2][2][MOST_VECTORS], part[2][MOST_VECTORS];      /* by terms, and sub-blocks where their sums are apart */
     spread_indexes(type, planes, index);
     if (c.signs)
@@ -261,13 +262,13 @@ INLINE void point_group(const int type, const uint8_t *planes, const struct spre
             AS_STORED(index, signs);
             const ivec sign = load_bytes(signs + LANES * v);
             ivec level[2];
-            point_levels(type, planes, index[0], l, LANES * v, level);
+            point_levels(type, planes, index[0], l, LANES * v, two, level);
             UNROLL
             for (int at = 0; at < terms * c.width / 4; at++) {
                 const int term = at % terms, i = at / terms, step = l * c.width / 4 + i, sub = step / steps;
                 const int first = step % run == 0, begins = started && step % steps == 0;
-                const ivec bit = shift_left(sign, 7 - step), w = c.signs ? level[i] : add_bytes(level[i], sign);
-                const ivec signed_x = c.signs ? chosen(bit, minus[term][i], plus[term][i]) : plus[term][i];
+                const ivec w = c.signs ? level[i] : add_bytes(level[i], sign);
+                const ivec signed_x = c.signs ? chosen(sign, step, minus[term][i], plus[term][i]) : plus[term][i];
                 const ivec start = !first ? part[term][v] : begins ? broadcast4(x[term].offset + sub) : broadcast_int(0);
                 part[term][v] = run_begin(start, w, signed_x, !first || begins, 5);
                 if (step % run < run - 1)

@@ -20,21 +20,26 @@ struct codebook {
     int8_t parts;
     int8_t largest;
     int16_t first;              /* its place among the points of its width */
+    int8_t high;                /* of types with signs: bits of an index above eight */
 };
 
 static const struct codebook CODEBOOKS[TENON_TYPES] = {
     [TENON_IQ2_XXS] = {8, SEVEN_SIGNS, 8, 43, NEIGHBOURS},
-    [TENON_IQ2_XS] = {8, SEVEN_SIGNS, 8, 43, NEIGHBOURS + 256},
-    [TENON_IQ2_S] = {8, EIGHT_SIGNS, 8, 43, NEIGHBOURS + 768},
+    [TENON_IQ2_XS] = {8, SEVEN_SIGNS, 8, 43, NEIGHBOURS + 256, 1},
+    [TENON_IQ2_S] = {8, EIGHT_SIGNS, 8, 43, NEIGHBOURS + 768, 2},
     [TENON_IQ1_S] = {8, NO_SIGNS, 8, 9, NEIGHBOURS + 1792},
     [TENON_IQ1_M] = {8, NO_SIGNS, 8, 9, NEIGHBOURS + 1792},
     [TENON_IQ3_XXS] = {4, SEVEN_SIGNS, 4, 62, NEIGHBOURS},
-    [TENON_IQ3_S] = {4, EIGHT_SIGNS, 1, 15, NEIGHBOURS + 256},
+    [TENON_IQ3_S] = {4, EIGHT_SIGNS, 1, 15, NEIGHBOURS + 256, 1},
 };
 
 /* Levels of points, a byte each; of IQ1 they are eight times what they stand for, and 8 more. */
 extern uint64_t points_of_8[NEIGHBOURS + POINTS_OF_8 + NEIGHBOURS];
 extern uint32_t points_of_4[NEIGHBOURS + POINTS_OF_4 + NEIGHBOURS];
+
+/* The same in bits: numbers of levels, two bits each or four, the first half of each point's and then the second one's. */
+enum { MOST_POINTS = 1024 };
+extern uint8_t point_halves[TENON_IQ2_S + 1][2 * MOST_POINTS];
 
 /* Bits 25, 27, 29 and 31 of a row's signs are those of elements 7, 15, 23 and 31; where there are seven signs of eight
  * they hold something else. */

@@ -408,10 +408,23 @@ INLINE void spread_indexes(const int type, const uint8_t *planes, uint16_t index
             index[l][row] = point_index(type, planes, PANEL_ROWS, row, l);
 }
 
-/* The levels of point l of LANES rows from `row` on, four bytes of each and step. */
+#ifdef LOOKS_UP_BYTES
+#include "byte_lookups.h"
+#endif
+
+/* The levels of point l of LANES rows from `row` on, four bytes of each and step. `two`: what points l and l + 1 share. */
 INLINE void point_levels(const int type, const uint8_t *planes, const uint16_t *index, const int l, int row,
-                         ivec level[2])
+                         ivec two[PLANE_VECTORS], ivec level[2])
 {
+#ifdef LOOKS_UP_BYTES
+    if (CODEBOOKS[type].signs) {
+        if (l % 2 == 0 && row == 0)
+            look_up_two(type, planes, l, two);
+        looked_up_levels(type, two[row / LANES], l, level);
+        return;
+    }
+#endif
+    (void)two;
     const uint64_t *eights = points_of_8 + CODEBOOKS[type].first;
     const uint32_t *fours = points_of_4 + CODEBOOKS[type].first;
     const uint8_t *low = planes + l * PANEL_ROWS + row;
@@ -448,6 +461,7 @@ INLINE void spread_points_of(const int type, const uint8_t *planes, uint8_t byte
     const int zero = SPREAD_SIGNED(BLOCK_TYPES[type].bits) ? 0 : c.largest, steps = c.width / 4;
     uint16_t index[8][PANEL_ROWS];
     uint32_t signs[PANEL_ROWS];
+    ivec two[PLANE_VECTORS];
     spread_indexes(type, planes, index);
     if (c.signs)
         spread_signs(type, planes, signs);
@@ -460,13 +474,13 @@ INLINE void spread_points_of(const int type, const uint8_t *planes, uint8_t byte
             AS_STORED(index, signs);
             const ivec sign = load_bytes(signs + LANES * v);
             ivec level[2];
-            point_levels(type, planes, index[0], l, LANES * v, level);
+            point_levels(type, planes, index[0], l, LANES * v, two, level);
             UNROLL
             for (int i = 0; i < steps; i++) {
                 const int step = steps * l + i;
                 const ivec up = add_bytes(broadcast_byte(zero), level[i]), down = subtract_bytes(broadcast_byte(zero), level[i]);
                 store_bytes(bytes[step] + VECTOR_BYTES * v,
-                            c.signs ? chosen(shift_left(sign, 7 - step), down, up) : add_bytes(level[i], sign));
+                            c.signs ? chosen(sign, step, down, up) : add_bytes(level[i], sign));
             }
         }
     }

@@ -49,10 +49,10 @@ INLINE ivec even_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vshlq_
 INLINE ivec odd_bytes(ivec v) { return vreinterpretq_s32_s16(vshrq_n_s16(vreinterpretq_s16_s32(v), 8)); }
 INLINE ivec even_bfloat16(ivec v) { return vshlq_n_s32(v, 16); }
 INLINE ivec odd_bfloat16(ivec v) { return vandq_s32(v, vdupq_n_s32((int32_t)0xffff0000)); }
-/* `a` where a byte's highest bit is set, else b. */
-INLINE ivec chosen(ivec bits, ivec a, ivec b)
+/* `a` where this bit of a byte is set, else b. */
+INLINE ivec chosen(ivec bits, const int bit, ivec a, ivec b)
 {
-    return vbslq_s32(vreinterpretq_u32_s8(vshrq_n_s8(vreinterpretq_s8_s32(bits), 7)), a, b);
+    return vbslq_s32(vreinterpretq_u32_u8(vtstq_s8(vreinterpretq_s8_s32(bits), vdupq_n_s8((int8_t)(1 << bit)))), a, b);
 }
 
 /* Every second four bytes of a and then b. */

@@ -27,17 +27,10 @@ INLINE fvec load_half(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)
 INLINE fvec load_unsigned(const uint8_t *p) { return to_float(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)p))); }
 INLINE fvec load_signed(const uint8_t *p) { return to_float(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)p))); }
 
-/* `a` where a byte's highest bit is set, else b. */
-INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm256_blendv_epi8(b, a, bits); }
+/* `a` where this bit of a byte is set, else b. */
+INLINE ivec chosen(ivec bits, const int bit, ivec a, ivec b) { return _mm256_blendv_epi8(b, a, shift_left(bits, 7 - bit)); }
 
-/* Entries of a table at indexes of any type: four bytes of each of 8 rows, or 8 bytes of the first two of each four. An
- * entry is loaded in its place, with its neighbours: blends take fewer instructions than inserts. */
-#define ENTRY(table, at, lane, each) \
-    _mm_loadu_si128((const void *)((const uint8_t *)(table) + sizeof *(table) * (size_t)(at)[lane] - sizeof *(table) * ((lane) % (each))))
-#define FOUR_ENTRIES(table, at, lane)                                                                                  \
-    _mm_blend_epi32(_mm_blend_epi32(_mm_blend_epi32(ENTRY(table, at, lane, 4), ENTRY(table, at, lane + 1, 4), 2),      \
-                                    ENTRY(table, at, lane + 2, 4), 4), ENTRY(table, at, lane + 3, 4), 8)
-#define TWO_ENTRIES(table, at, lane) _mm_blend_epi32(ENTRY(table, at, lane, 2), ENTRY(table, at, lane + 1, 2), 12)
+/* See vector_x86.h. */
 #define BOTH_HALVES(low, high) _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1)
 #define load_fours(table, at) BOTH_HALVES(FOUR_ENTRIES(table, at, 0), FOUR_ENTRIES(table, at, 4))
 #define load_eights(table, at) BOTH_HALVES(TWO_ENTRIES(table, at, 0), TWO_ENTRIES(table, at, 4))

@@ -27,14 +27,19 @@ INLINE fvec load_half(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256
 INLINE fvec load_unsigned(const uint8_t *p) { return to_float(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)p))); }
 INLINE fvec load_signed(const uint8_t *p) { return to_float(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)p))); }
 
-/* `a` where a byte's highest bit is set, else b. */
-INLINE ivec chosen(ivec bits, ivec a, ivec b) { return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bits), b, a); }
+/* `a` where this bit of a byte is set, else b. */
+INLINE ivec chosen(ivec bits, const int bit, ivec a, ivec b)
+{
+    return _mm512_mask_blend_epi8(_mm512_test_epi8_mask(bits, broadcast_byte(1 << bit)), b, a);
+}
 
-/* Entries of a table at indexes of any type: four bytes of each of 16 rows, or 8 bytes of the first two of each four. */
-#define FOUR(table, at, i) (int)(table)[(at)[i]], (int)(table)[(at)[i + 1]], (int)(table)[(at)[i + 2]], (int)(table)[(at)[i + 3]]
-#define TWO(table, at, i) (long long)(table)[(at)[i]], (long long)(table)[(at)[i + 1]]
+/* See vector_x86.h. */
+#define ALL_QUARTERS(a, b, c, d) \
+    _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1)), \
+                       _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1), 1)
 #define load_fours(table, at) \
-    ((ivec)(__v16si){FOUR(table, at, 0), FOUR(table, at, 4), FOUR(table, at, 8), FOUR(table, at, 12)})
-#define load_eights(table, at) ((ivec)(__v8di){TWO(table, at, 0), TWO(table, at, 4), TWO(table, at, 8), TWO(table, at, 12)})
+    ALL_QUARTERS(FOUR_ENTRIES(table, at, 0), FOUR_ENTRIES(table, at, 4), FOUR_ENTRIES(table, at, 8), FOUR_ENTRIES(table, at, 12))
+#define load_eights(table, at) \
+    ALL_QUARTERS(TWO_ENTRIES(table, at, 0), TWO_ENTRIES(table, at, 4), TWO_ENTRIES(table, at, 8), TWO_ENTRIES(table, at, 12))
 
 #endif

@@ -17,7 +17,6 @@ typedef int16_t shorts __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
 typedef uint32_t words __attribute__((vector_size(16)));
 typedef uint64_t long_words __attribute__((vector_size(16)));
-typedef int8_t signed_bytes __attribute__((vector_size(16)));
 typedef float fvec __attribute__((vector_size(16)));
 
 INLINE ivec load_bytes(const void *p) { ivec v; memcpy(&v, p, sizeof v); return v; }
@@ -53,10 +52,10 @@ INLINE ivec load_pairs(const uint8_t *p)
     return (ivec){p[0], p[1], p[0], p[1], p[2], p[3], p[2], p[3], p[4], p[5], p[4], p[5], p[6], p[7], p[6], p[7]};
 }
 
-/* `a` where a byte's highest bit is set, else b. */
-INLINE ivec chosen(ivec bits, ivec a, ivec b)
+/* `a` where this bit of a byte is set, else b. */
+INLINE ivec chosen(ivec bits, const int bit, ivec a, ivec b)
 {
-    const ivec set = (ivec)((signed_bytes)bits < 0);
+    const ivec set = (ivec)((bits & (uint8_t)(1 << bit)) != 0);
     return (a & set) | (b & ~set);
 }
 

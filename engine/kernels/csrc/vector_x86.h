@@ -39,6 +39,15 @@ INLINE ivec odd_bfloat16(ivec v) { return OF_INTS(and)(v, OF_BITS(set1_epi32)((i
 INLINE ivec even_fours(ivec a, ivec b) { return AS_INTS(OF_BITS(shuffle_ps)(AS_FLOATS(a), AS_FLOATS(b), 0x88)); }
 INLINE ivec odd_fours(ivec a, ivec b) { return AS_INTS(OF_BITS(shuffle_ps)(AS_FLOATS(a), AS_FLOATS(b), 0xdd)); }
 
+/* Entries of a table at indexes of any type: four bytes of each of 4 rows, or 8 bytes of 2. An
+ * entry is loaded in its place, with its neighbours: blends take fewer instructions than inserts. */
+#define ENTRY(table, at, lane, each) \
+    _mm_loadu_si128((const void *)((const uint8_t *)(table) + sizeof *(table) * (size_t)(at)[lane] - sizeof *(table) * ((lane) % (each))))
+#define FOUR_ENTRIES(table, at, lane)                                                                                  \
+    _mm_blend_epi32(_mm_blend_epi32(_mm_blend_epi32(ENTRY(table, at, lane, 4), ENTRY(table, at, lane + 1, 4), 2),      \
+                                    ENTRY(table, at, lane + 2, 4), 4), ENTRY(table, at, lane + 3, 4), 8)
+#define TWO_ENTRIES(table, at, lane) _mm_blend_epi32(ENTRY(table, at, lane, 2), ENTRY(table, at, lane + 1, 2), 12)
+
 INLINE fvec float_zero(void) { return OF_BITS(setzero_ps)(); }
 INLINE fvec to_float(ivec v) { return OF_BITS(cvtepi32_ps)(v); }
 INLINE fvec load_floats(const float *p) { return OF_BITS(loadu_ps)(p); }

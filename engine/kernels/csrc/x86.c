@@ -73,9 +73,14 @@ int x86_has_avx512(void)
            && bit(r.ebx, 31) && bit(r.ecx, 11);
 }
 
+int x86_has_avx512vbmi(void)
+{
+    return x86_has_avx512() && bit(cpuid(7, 0).ecx, 1);
+}
+
 int x86_has_avx512bf16(void)
 {
-    return x86_has_avx512() && bit(cpuid(7, 1).eax, 5);
+    return x86_has_avx512vbmi() && bit(cpuid(7, 1).eax, 5);
 }
 
 /* Linux gives a process the tile registers only when it asks. */

@@ -5,6 +5,7 @@
 int x86_has_avx2(void);       /* with FMA */
 int x86_has_avxvnni(void);
 int x86_has_avx512(void);     /* F, BW, DQ, VL and VNNI */
+int x86_has_avx512vbmi(void);
 int x86_has_avx512bf16(void);
 int x86_has_amx(void);        /* int8 and bfloat16 tiles, asked for and granted */
 

@@ -11,7 +11,6 @@ import torch
 from engine.errors import Cancelled
 from engine.files import read_cached, write_cached
 from engine.kernels import blocks, library
-from engine.model.packed_loader import pack
 from engine.model.weight_format import MEASURED_NAMES, weight_format
 from engine.planning import kernel_table
 from engine.planning.kernel_table import (
@@ -28,6 +27,7 @@ from engine.planning.kernel_table import (
     prefer_fastest,
 )
 from engine.planning.probes import host
+from tests.support.matrices import matrix
 
 needs_choice = pytest.mark.skipif(len(candidates("q8_0")) < 2, reason="there is nothing to choose from on this machine")
 PACKED = tuple(name for name in MEASURED_NAMES if weight_format(name).packed)
@@ -46,7 +46,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def fake_sets(monkeypatch: pytest.MonkeyPatch, *usable: str) -> None:
-    order = ("portable", "avx2", "avxvnni", "avx512vnni", "avx512bf16", "amx")
+    order = ("portable", "avx2", "avxvnni", "avx512vnni", "avx512vbmi", "avx512bf16", "amx")
     monkeypatch.setattr(library, "instruction_sets", lambda: {name: name in usable for name in order})
     monkeypatch.setattr(library, "available", lambda: usable[-1])
 
@@ -125,11 +125,13 @@ def test_another_build_of_the_library_is_measured_anew(monkeypatch: pytest.Monke
 
 
 def test_only_sets_with_the_same_bits_stand_in_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512bf16", "amx")
+    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512vbmi", "avx512bf16", "amx")
     assert candidates("q4_k_m") == ("avx2", "avx512vnni", "amx")
+    assert candidates("iq2_s") == ("avx2", "avx512vnni", "avx512vbmi", "amx")
     assert candidates("bf16") == ("amx",)
-    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512bf16")
+    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512vbmi", "avx512bf16")
     assert candidates("q8_0") == ("avx2", "avx512bf16")
+    assert candidates("iq2_s") == ("avx2", "avx512vnni", "avx512bf16")
     assert candidates("bf16") == ("avx512bf16",)
     fake_sets(monkeypatch, "portable", "avx2", "avx512vnni")
     assert candidates("bf16") == ("avx2", "avx512vnni")
@@ -195,7 +197,7 @@ def test_a_cancel_while_measuring_keeps_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PACKED)
 def test_a_preferred_set_changes_no_bit(name: str) -> None:
     kind, generator = weight_format(name).matrix_kind(768), torch.Generator().manual_seed(0)
-    packed = pack(torch.randn(100, 768, generator=generator), kind)
+    packed = matrix(blocks.name_of(kind), 100, 768)
     before = library.available()
     for cap in (before, "avx512vnni"):  # the second is where bf16 has something to choose from
         if not library.instruction_sets().get(str(cap)):
