@@ -18,7 +18,7 @@ _LONGEST_NAME = 60
 
 
 class Sheet(RingedDialog):
-    """As high as its words, which scroll where the window around it has no room for them.
+    """A dialog as high as its words, which scroll where the window around it has no room for them.
 
     Args:
         accept: Words of the button that does what the dialog is about.
