@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.ui.parts import STRETCH, PlainLabel, filled, order_tabs, push_button, scrolled
@@ -80,7 +80,8 @@ class Sheet(RingedDialog):
         bar_px = self.area.verticalScrollBar().sizeHint().width()  # or a bar that came once would keep itself needed
         height = self._whole.totalHeightForWidth(width - bar_px) + self._theme.type.px(32) + 32
         self.resize(width, min(height, max(260, self.room(40).height())))
-        parts = (one for one in self.area.findChildren(QWidget) if one.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        parts = [one for one in self.area.findChildren(QWidget) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        parts.sort(key=lambda one: one.mapTo(self.area, QPoint()).y())
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # or Qt leaves it where it is in the order
         order_tabs([self.area, *parts, self.cancel_button, self.accept_button])
         self._range_changed(0, self.area.verticalScrollBar().maximum())
