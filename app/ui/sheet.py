@@ -68,8 +68,12 @@ class Sheet(RingedDialog):
 
     @property
     def words_px(self) -> int:
-        """Width of the column, in px."""
-        return min(self._theme.type.px(_WIDTH_PX), self.room(32).width()) - 2 * _EDGE_PX
+        """Width of the column beside a scroll bar, in px."""
+        return min(self._theme.type.px(_WIDTH_PX), self.room(32).width()) - 2 * _EDGE_PX - self._bar_px
+
+    @property
+    def _bar_px(self) -> int:
+        return self.area.verticalScrollBar().sizeHint().width()
 
     def fit(self) -> None:
         """Make the dialog as high as its words, within the window around it, and let Tab go down its parts."""
@@ -77,9 +81,9 @@ class Sheet(RingedDialog):
         for part in self.findChildren(QWidget):  # the style decides on how high it is
             part.ensurePolished()
         self._whole.activate()
-        bar_px = self.area.verticalScrollBar().sizeHint().width()  # or a bar that came once would keep itself needed
-        height = self._whole.totalHeightForWidth(width - bar_px) + self._theme.type.px(32) + 32
-        self.resize(width, min(height, max(260, self.room(40).height())))
+        # As beside a bar, or one that came once would keep itself needed
+        height = self._whole.totalHeightForWidth(width) + self._theme.type.px(32) + 32
+        self.resize(width + self._bar_px, min(height, max(260, self.room(40).height())))
         parts = [one for one in self.area.findChildren(QWidget) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
         parts.sort(key=lambda one: one.mapTo(self.area, QPoint()).y())
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # or Qt leaves it where it is in the order
