@@ -368,6 +368,9 @@ class Engine:
                 self._on_event(messages.MeasuringProgress(command.request_id, what, share))
 
             report = measure_report(progress, self._check, again=True)
+            if isinstance(self._model, LoadedModel):
+                self._model.run.planner.renew()
+                self._model.settle_anew()
         self._on_event(messages.MachineReported(command.request_id, report))
 
     def _in_memory(self, options: messages.LoadOptions) -> bool:

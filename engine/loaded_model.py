@@ -263,7 +263,7 @@ class LoadedModel:
         self._settled = lru_cache(_SETTLED_RUNS)(run.settled)
 
     def settle_anew(self) -> None:
-        """Forget what requests run with, because a reply has taught the planner something."""
+        """Forget what requests run with, because the planner knows more."""
         self._settled.cache_clear()
 
     def _gpu_answers(self) -> bool:

@@ -69,13 +69,16 @@ class Run:
         if auto and self.planner.outdated:
             self.planner.renew()
         run = settle(options, self.planner)
+        plan = self.planner.plan
         elsewhere = run.mode.needs_gpu and run.mode.memory != self.mode.memory
         if not elsewhere and held.issuperset(draft.name for draft in run.drafts):
-            return run
-        plan = self.planner.plan
+            there = plan.mode(run.mode.name).load
+            if there is not None and there.placement.name == self.load.placement.name:
+                return run
+            return replace(run, plan=replace(run.plan, promise=None))  # which is of other places
         speeds = [plan.mode(mode.name).tokens_per_second or 0.0 for mode in (run.mode, self.mode)]
         if auto and speeds[0] < _LOADING_AGAIN * speeds[1]:
-            return replace(self, plan=Plan(self.mode.name, say(_NOT_LOADED), _promise(plan, self.mode.name)))
+            return replace(self, plan=Plan(self.mode.name, say(_NOT_LOADED), _promise(plan, self.mode)))
         return None
 
 
@@ -123,13 +126,12 @@ def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find
     left = _left(options, planner)
     if not options.drafts or left:
         mode = MODES[plan.chosen or "lookup"]  # loading says why none can run
-        chosen = Plan(mode.name, paragraph(left, plan.reason), _promise(plan, mode.name))
+        chosen = Plan(mode.name, paragraph(left, plan.reason), _promise(plan, mode))
         return Run(options, chosen, planner, mode, planner.drafts_of(mode), left)
     by_name = {draft.name: draft for draft in planner.drafts}
     drafts = tuple(by_name[name] for name in named_drafts(options.drafts))
     mode = _mode(options, drafts, plan)
-    promise = _promise(plan, mode.name) if MODES[mode.name] is mode else None
-    return Run(options, Plan(mode.name, say(mode.reason), promise), planner, mode, drafts)
+    return Run(options, Plan(mode.name, say(mode.reason), _promise(plan, mode)), planner, mode, drafts)
 
 
 def _with_draft(options: LoadOptions) -> LoadOptions:
@@ -191,10 +193,15 @@ def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) 
     return mode if options.memory in (AUTO, mode.memory) else mode.placed(options.memory)
 
 
-def _promise(plan: MachinePlan, name: str) -> Promise | None:
-    """Return the speed that everybody is shown for a mode, or None if it would be no more than a guess."""
-    mode = plan.mode(name)
-    return Promise(mode.tokens_per_second, rough=mode.busy) if plan.measured else None
+def _promise(plan: MachinePlan, mode: Mode) -> Promise | None:
+    """Return the speed that everybody is shown for a mode, or None if it would be no more than a guess.
+
+    A mode that was put elsewhere is not planned there.
+    """
+    if MODES[mode.name] is not mode or not plan.measured:
+        return None
+    planned = plan.mode(mode.name)
+    return Promise(planned.tokens_per_second, rough=planned.busy)
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:

@@ -14,7 +14,6 @@ from engine.json_text import from_plain, read_json
 
 _EM = 100.0  # font size of the drawings, in their own units
 _MATRIX_POWER = re.compile(r"(\\begin\{(\w*matrix\*?)\}.*?\\end\{\2\})(?=\s*[\^_])", re.DOTALL)
-_SAID = {"\\lt": "<", "\\gt": ">"}
 # A name that is still there once everything known has become a symbol.
 _UNKNOWN = re.compile(r">\s*\\[A-Za-z]+\s*<")
 

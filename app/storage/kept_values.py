@@ -42,7 +42,7 @@ class KeptChoice:
 
     @cached_property
     def _kept(self) -> _Kept:
-        """What was chosen last, read at the first look."""
+        """Last choice, read at the first look."""
         try:
             return _Kept() if self._path is None else from_plain(_Kept, read_cached(self._path))
         except ValueError:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from app.ui.parts import STRETCH, PlainLabel, filled, push_button, scrolled
+from app.ui.parts import STRETCH, PlainLabel, filled, order_tabs, push_button, scrolled
 from app.ui.theme.focus_ring import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -18,7 +18,7 @@ _LONGEST_NAME = 60
 
 
 class Sheet(RingedDialog):
-    """As high as its words, which scroll where the window around it has no room for them.
+    """A dialog as high as its words, which scroll where the window around it has no room for them.
 
     Args:
         accept: Words of the button that does what the dialog is about.
@@ -45,6 +45,7 @@ class Sheet(RingedDialog):
         self.column = filled(QVBoxLayout(), self.head, spacing=10)
         self._whole = filled(QVBoxLayout(content), self.column, STRETCH, margins=(_EDGE_PX, 18, _EDGE_PX, 8))
         self.area = scrolled(content, self, title)
+        self.area.verticalScrollBar().rangeChanged.connect(self._range_changed)
         self.cancel_button = push_button(tr("Cancel"), self, self.reject, default=danger or None)
         kind = "danger" if danger else "primary"
         self.accept_button = push_button(accept, self, self.accept, kind=kind, default=not danger)
@@ -67,17 +68,32 @@ class Sheet(RingedDialog):
 
     @property
     def words_px(self) -> int:
-        """Width of the column, in px."""
-        return min(self._theme.type.px(_WIDTH_PX), self.room(32).width()) - 2 * _EDGE_PX
+        """Width of the column beside a scroll bar, in px."""
+        return min(self._theme.type.px(_WIDTH_PX), self.room(32).width()) - 2 * _EDGE_PX - self._bar_px
+
+    @property
+    def _bar_px(self) -> int:
+        return self.area.verticalScrollBar().sizeHint().width()
 
     def fit(self) -> None:
-        """Make the dialog as high as its words, within the window around it."""
+        """Make the dialog as high as its words, within the window around it, and let Tab go down its parts."""
         width = self.words_px + 2 * _EDGE_PX
-        for label in self.findChildren(QLabel):  # its font decides on how high it is
-            label.ensurePolished()
+        for part in self.findChildren(QWidget):  # the style decides on how high it is
+            part.ensurePolished()
         self._whole.activate()
+        # As beside a bar, or one that came once would keep itself needed
         height = self._whole.totalHeightForWidth(width) + self._theme.type.px(32) + 32
-        self.resize(width, min(height, max(260, self.room(40).height())))
+        self.resize(width + self._bar_px, min(height, max(260, self.room(40).height())))
+        parts = [one for one in self.area.findChildren(QWidget) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        parts.sort(key=lambda one: one.mapTo(self.area, QPoint()).y())
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # or Qt leaves it where it is in the order
+        order_tabs([self.area, *parts, self.cancel_button, self.accept_button])
+        self._range_changed(0, self.area.verticalScrollBar().maximum())
+
+    @Slot(int, int)
+    def _range_changed(self, least: int, most: int) -> None:
+        """Let Tab reach what the keys can scroll."""
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if most > least else Qt.FocusPolicy.NoFocus)
 
 
 class NameDialog(Sheet):

@@ -9,6 +9,7 @@ import queue
 import sys
 from contextlib import closing
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import add_json, add_load_options, load_options, on_interrupt, show_status
@@ -143,7 +144,9 @@ def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:
         )
     quiet = [row.errors for row in rows if row.errors and not row.busy]
     if quiet:
-        worst = (f"{what} {max(abs(one[what]) for one in quiet if what in one):.0%}" for what in quiet[0])
+        worst = (
+            f"{what} {max(abs(one[what]) for one in quiet if what in one):.0%}" for what in dict.fromkeys(chain(*quiet))
+        )
         lines += ["", f"In brackets: promised too much or too little. At most: {', '.join(worst)}."]
     return lines
 

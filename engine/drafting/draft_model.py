@@ -17,12 +17,11 @@ from engine.drafting.drafter import Drafter, ReadingPace
 from engine.drafting.trees import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
-from engine.model.token_tree import Draft, DraftShape, Probes, followed
+from engine.model.token_tree import Draft, DraftShape, followed
 from engine.placement.device import Link
 
 # Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
 _CHUNK = 256
-_NO_PROBES = Probes()
 
 
 class DraftModel:

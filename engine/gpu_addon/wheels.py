@@ -21,7 +21,7 @@ from html.parser import HTMLParser
 from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urldefrag, urljoin
 
 import httpx2
 from packaging.markers import Marker
@@ -33,7 +33,7 @@ from packaging.version import Version
 
 from engine.errors import AddonUnusable, DownloadFailed, HubError, InvalidOption, NotOnHub
 from engine.gpu_addon.bundled_torch import BundledTorch
-from engine.hub.file_server import BUSY, FileServer, busy, unreachable
+from engine.hub.file_server import BUSY, FileServer, busy, unreachable, usable_scheme
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -58,7 +58,7 @@ class WheelIndex(FileServer):
 
     def __init__(self, address: str, connect_s: float = 10.0, stall_s: float = 30.0) -> None:
         self.address = address.rstrip("/")
-        if urlsplit(self.address).scheme not in ("http", "https"):
+        if not usable_scheme(self.address):
             raise InvalidOption(
                 "{address} is no address of a package index: it must begin with https://.",
                 address=repr(address),

@@ -14,7 +14,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, TypeVar
-from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 # Before the library is imported: a windowed program has no standard error for its bars.
@@ -35,6 +34,7 @@ from engine.hub.file_server import (
     busy,
     raise_for_status,
     unreachable,
+    usable_scheme,
 )
 from engine.hub.repository import HubFile, Listing
 from engine.json_text import read_json
@@ -114,7 +114,7 @@ class Hub(FileServer):
         stall_s: float = 30.0,
     ) -> None:
         self.endpoint = endpoint.rstrip("/") if endpoint else hub_endpoint()
-        scheme = _scheme(self.endpoint)
+        scheme = usable_scheme(self.endpoint)
         if not scheme:
             raise InvalidOption(
                 "{endpoint} is not the address of a hub: it must look like https://huggingface.co.",
@@ -223,17 +223,6 @@ class Hub(FileServer):
                 endpoint=self.endpoint,
                 details=repr(error),
             ) from error
-
-
-def _scheme(endpoint: str) -> str:
-    """Return ``http`` or ``https`` of an address that a request can be sent to, or an empty text for any other."""
-    try:
-        url, split = httpx2.URL(endpoint), urlsplit(endpoint)
-        usable = split.scheme in ("http", "https") and url.host and split.port != 0 and endpoint.isprintable()
-        usable = usable and " " not in endpoint and "%" not in (split.hostname or "")
-    except (ValueError, httpx2.InvalidURL):
-        return ""
-    return split.scheme if usable else ""
 
 
 def _size(said: object) -> int:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 from huggingface_hub import hf_raise_for_status
@@ -149,6 +150,19 @@ def broken_off(server: str, details: str = "") -> HubUnreachable:
     return HubUnreachable(
         "The connection to {server} broke off: check the network, and try again.", server=server, details=details
     )
+
+
+def usable_scheme(address: str) -> str:
+    """Return ``http`` or ``https`` of an address that a request can be sent to, or an empty text for any other."""
+    try:
+        url, split = httpx2.URL(address), urlsplit(address)
+        host = split.hostname or ""
+        host.encode("idna")  # as the system is asked for it
+        usable = split.scheme in ("http", "https") and url.host and split.port != 0 and address.isprintable()
+        usable = usable and " " not in address and "%" not in host
+    except (ValueError, httpx2.InvalidURL):
+        return ""
+    return split.scheme if usable else ""
 
 
 class FileServer(ABC):

@@ -157,7 +157,7 @@ def read_report() -> MachineReport:
         torch=TorchBuild(str(torch.__version__), torch.version.cuda, torch.version.hip),
         kernels=library.available(),
     )
-    return replace(report, speeds=_kept_speeds(report))
+    return replace(report, speeds=kept_speeds(report))
 
 
 def measure_report(
@@ -190,7 +190,7 @@ def keep_error(report: MachineReport, key: str, error: PlainError) -> None:
         key: Key of the model as `Speeds.errors` has it.
         error: The error; one that is kept already stays while it is within a fiftieth.
     """
-    speeds = _kept_speeds(report)
+    speeds = kept_speeds(report)
     if speeds is None or report.speeds is None or speeds.measured_at != report.speeds.measured_at:
         return
     known = speeds.errors.get(key)
@@ -246,7 +246,8 @@ def _measure(
     return Speeds(now, host, gpus, disks, others.busy)
 
 
-def _kept_speeds(report: MachineReport) -> Speeds | None:
+def kept_speeds(report: MachineReport) -> Speeds | None:
+    """Return the speeds that were measured on a machine with this hardware, or None if there are none."""
     try:
         return from_plain(Speeds, read_cached(cache_folder() / _FILE_NAME)[hardware_hash(report)])
     except (ValueError, KeyError, TypeError):

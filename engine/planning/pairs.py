@@ -179,7 +179,7 @@ def _weight_bytes(location: Path) -> int:
 
 
 def _version() -> str:
-    """Return what a kept table must be of: its sentences have a language."""
+    """Return the version of a kept table, with the language of its sentences."""
     return f"{_VERSION} {language()}"
 
 

@@ -35,7 +35,7 @@ from engine.messages.machine import HostMemory
 from engine.model_file import OpenedModel, open_draft, open_model
 from engine.modes import MODES, Mode, named_drafts
 from engine.placement import PlacementPlan
-from engine.planning.hardware import hardware_hash, keep_error, read_report
+from engine.planning.hardware import hardware_hash, keep_error, kept_speeds, read_report
 from engine.planning.kernel_table import format_seconds
 from engine.planning.load_plan import LoadPlan
 from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
@@ -77,16 +77,19 @@ class ModelPlanner:
         self._report, self._target = report, target
         self.drafts = tuple(drafts)  # drafts of the target
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
-        # The first one who needs the time of products measures it, if the machine was not measured yet.
-        measure = profiled and report.speeds is None
-        seconds = (lambda: format_seconds(cache_folder())) if measure else None
+        self._profiled = profiled
         named = bool(named_drafts(options.drafts))
-        self._make = partial(MachinePlanner, report, target, drafts, options, self.profile, seconds, named)
+        self._make = partial(MachinePlanner, target=target, drafts=drafts, options=options, named=named)
         self.renew()
 
     def renew(self) -> None:
-        """Plan again with what replies have taught since, and keep the error of plain decoding's prediction."""
-        self.machine = self._make()  # what made the plan
+        """Plan again with what was measured since, and keep the error of plain decoding's prediction."""
+        if self._profiled:
+            self._report = replace(self._report, speeds=kept_speeds(self._report) or self._report.speeds)
+        # The first one who needs the time of products measures it, if the machine was not measured yet.
+        measure = self._profiled and self._report.speeds is None
+        seconds = (lambda: format_seconds(cache_folder())) if measure else None
+        self.machine = self._make(self._report, profiles=self.profile, seconds=seconds)  # what made the plan
         self.plan: MachinePlan = self.machine.plan()  # plan of all modes
         if self._hardware and (error := self.machine.plain_error(self.plan.mode("plain"))):
             keep_error(self._report, *error)

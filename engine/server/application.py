@@ -40,7 +40,7 @@ _TOO_MUCH = (
 _RETRY_AFTER_S = 5
 # Reading so many holds Python's lock for half a second, in which all answers stand still.
 _MOST_VALUES = 1 << 19
-_TOO_MANY = f"The request has more than {_MOST_VALUES:,} values: send less."
+_TOO_MANY = f"The request has more than {_MOST_VALUES:,} values or commas: send less."
 #: Bytes of a body that is no large one.
 SMALL_BYTES = 64 << 10
 # After the request of a large body, whose memory goes back to the system then.

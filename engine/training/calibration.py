@@ -75,7 +75,6 @@ _TURNS, _IN_A_ROW, _SETTLING_S = 3, 3, 0.02
 _ROUNDS, _OTHERS = 5, 20
 # Replies of each width, and their tokens.
 _REPLIES, _TOKENS = 4, 32
-_CPU = torch.device("cpu")
 _NO_REPLY = "There is no reply to calibrate with: give chats with replies, or let the model write."
 _NO_TIMES = "Not all layers lie in memory here, so no times were measured."
 

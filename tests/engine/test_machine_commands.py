@@ -107,3 +107,20 @@ def test_a_request_that_waits_can_be_cancelled(client: EngineClient, llama_folde
     last = client.wait_for((MachineReported, Failed))
     assert isinstance(last, Failed)
     assert (last.request_id, last.error.kind) == ("report", "Cancelled")
+
+
+@pytest.mark.parametrize("drafts", [(), ("lookup",)])
+def test_a_model_in_memory_is_planned_with_the_speeds_as_soon_as_they_are_known(
+    client: EngineClient, llama_folder: Path, drafts: tuple[str, ...]
+) -> None:
+    request = client.request("abc", llama_folder, max_tokens=2, drafts=drafts)
+    before = client.finish(request)
+    client.engine.submit(ReportMachine("measure", measure=True))
+    assert isinstance(client.wait_for((MachineReported, Failed)), MachineReported)
+    client.events.clear()
+    after = client.finish(request)
+    assert isinstance(before, Finished)
+    assert isinstance(after, Finished)
+    assert before.reply.plan.promise is None
+    assert after.reply.plan.promise is not None
+    assert not client.seen(ModelLoaded)

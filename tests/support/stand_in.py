@@ -42,7 +42,7 @@ def use_speeds(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     host = HostSpeed(1e6, 0.0, {name: FormatSpeed(1e6, 1e15, 0.0) for name in MEASURED_NAMES})
     gpu = GpuSpeed(share / (1.0 - share) * 1e6, 1e15, 0.0, 1e15)
     speeds = Speeds("2026-11-23T12:00:00+00:00", host, {str(STAND_IN): gpu}, {})
-    monkeypatch.setattr("engine.planning.hardware._kept_speeds", lambda report: speeds)
+    monkeypatch.setattr("engine.planning.hardware.kept_speeds", lambda report: speeds)
     monkeypatch.setattr("engine.planning.planner.read_profile", lambda path: Profile())
 
 

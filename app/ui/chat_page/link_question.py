@@ -57,7 +57,7 @@ class LinkQuestion(Sheet):
         label = self.add_words("", kind)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.ensurePolished()
-        label.setText("\n".join(_lines(_beginning(text), label.fontMetrics(), self.words_px)))
+        label.setText("\n".join(_lines(_beginning(text), label.fontMetrics(), self.words_px - 1)))
         label.setAccessibleName(_beginning(text))
         return label
 

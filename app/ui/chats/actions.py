@@ -491,7 +491,7 @@ def _short(title: str) -> str:
 
 
 class EraseDialog(Sheet):
-    """The button that erases can be pressed once the word beside it has been typed.
+    """A dialog whose button erases everything once the word above it was typed.
 
     Args:
         chats: Number of them, archived ones too.

@@ -133,7 +133,7 @@ class PlanTable(QWidget):
         return cell
 
     def _fitting_columns(self) -> list[_Column]:
-        """All columns where there is room; else those that matter most."""
+        """Return all columns if there is room, else those that matter most."""
         every = self._every_column()
         for columns in (every, [*every[:-3], *every[-2:]], every[-2:]):
             taken = sum(self._width_of(column) + _GAP_PX for column in columns)

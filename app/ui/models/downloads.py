@@ -134,7 +134,7 @@ class DownloadRow(RuledRow):
 
 
 class DownloadList(RowList[DownloadRow]):
-    """All downloads, in the queue's order."""
+    """A list of the downloads, in the queue's order."""
 
     pause_requested = Signal(str)
     resume_requested = Signal(str)

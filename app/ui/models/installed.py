@@ -296,7 +296,7 @@ class Keeping(QObject):
 
 
 class InstalledList(RowList[InstalledRow]):
-    """All models, of this computer or of servers.
+    """A list of the models of this computer, or of servers.
 
     Args:
         keeping: Does what the rows and their menus ask for, but for what the page itself shows.

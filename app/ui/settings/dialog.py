@@ -158,7 +158,7 @@ class SettingsDialog(RingedDialog):
         self._order_tabs()
 
     def _order_tabs(self) -> None:
-        """From the left to the right and from top to bottom, whenever a page was made."""
+        """Let Tab go from the left to the right and from top to bottom, whenever a page was made."""
         foot = (self.foot.undo_button, self.foot.apply_button)
         order_tabs([self.page_list.list, *self.head.controls(), *self.stack.controls(), *foot])
 
@@ -278,7 +278,7 @@ class SettingsDialog(RingedDialog):
         self._fit()
 
     def _fit(self) -> None:
-        """In a narrow dialog the pages are a field, and the head scrolls away with the rows."""
+        """Lay out for the width: in a narrow dialog the pages are a field, and the head scrolls with the rows."""
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         if narrow is (self.head.parent() is self):
             focused = self.focusWidget()

@@ -1,4 +1,4 @@
-"""What stands around the rows: head, foot and list of pages."""
+"""Parts around the rows: head, foot and list of pages."""
 
 from __future__ import annotations
 

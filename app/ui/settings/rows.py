@@ -39,7 +39,7 @@ _TOKEN_PX = 140
 
 
 class LinedRow(QWidget):
-    """A line below it parts it from the next."""
+    """A row with a line below it, which parts it from the next."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -180,7 +180,7 @@ class SettingRow(TitledRow):
 
 
 class ActionRow(TitledRow):
-    """At the right is what can be done."""
+    """A row with buttons or a field at its right."""
 
     requested = Signal()
 

@@ -103,7 +103,7 @@ class MessageWidget(QWidget):
         self.editor: MessageEditor | None = None
 
     def _make_buttons(self, order: Sequence[Action], more: Sequence[Action]) -> None:
-        """Make them after what the Tab key reaches before them."""
+        """Make the buttons, after all that the Tab key reaches before them."""
         noun = "reply" if self.message.role == "assistant" else "message"
         self.buttons = MessageActions(self.theme, noun, order, more, self)
         self.buttons.triggered.connect(self._act)

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.screen_reader import ROLES
+from app.ui.sheet import Sheet
 from tests.support.fast_cases import chosen
 from tests.support.scripted_workspace import ScriptedWorkspace
 from tests.support.window_surfaces import PARTS, POPUPS, SURFACES, opened
@@ -109,6 +110,12 @@ def _check_tab(surface: QWidget) -> None:
             unseen.append(_words(widget))
     assert [_words(widget) for widget in _focusable(surface) if widget not in stops] == []
     assert unseen == []
+    if isinstance(surface, Sheet):
+        inside = surface.area.isAncestorOf
+        heights = [(not inside(widget), widget.mapTo(surface, QPoint()).y()) for widget in stops]
+        first = heights.index(min(heights))
+        heights = heights[first:] + heights[:first]
+        assert heights == sorted(heights), "Tab does not go down"
     back = []
     for widget in _stops(surface, back=True):
         back.append(_words(widget))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chat.attachment import Unsent
@@ -50,6 +51,24 @@ def test_settings_go_along_where_that_is_ticked(
     dialog.field.setText("erase")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     assert workspace.settings.font_scale == 100
+
+
+def test_the_tab_key_goes_from_top_to_bottom_and_only_where_something_is_done(
+    qtbot: QtBot, dialog: EraseDialog
+) -> None:
+    assert dialog.focusWidget() is dialog.field
+    assert dialog.area.verticalScrollBar().maximum() == 0
+    passed: list[QWidget | None] = []
+    while len(passed) < 3:
+        dialog.focusNextPrevChild(True)
+        passed.append(dialog.focusWidget())
+    assert passed == [dialog.cancel_button, dialog.with_settings, dialog.field]
+    dialog.resize(dialog.width(), 160)
+    qtbot.waitUntil(lambda: dialog.area.verticalScrollBar().maximum() > 0)
+    dialog.focusNextPrevChild(False)
+    dialog.focusNextPrevChild(False)
+    assert dialog.focusWidget() is dialog.area  # which the keys scroll
+    dialog.reject()
 
 
 def test_cancelling_erases_nothing(window: MainWindow, workspace: ScriptedWorkspace, dialog: EraseDialog) -> None:

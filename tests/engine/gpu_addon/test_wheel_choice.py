@@ -120,9 +120,15 @@ def test_what_is_no_wheel_is_refused(content: bytes, server: WheelServer, index:
         choose_wheels(index, BUNDLED)
 
 
-def test_addresses_that_are_none_and_servers_that_are_away() -> None:
+@pytest.mark.parametrize(
+    "address", ["download.example", "http://[::1", "https://a:b", "https://a b", f"https://{'a' * 64}.example"]
+)
+def test_addresses_that_are_none_are_refused(address: str) -> None:
     with pytest.raises(InvalidOption, match="no address of a package index"):
-        WheelIndex("download.example")
+        WheelIndex(address)
+
+
+def test_servers_that_are_away_are_named() -> None:
     index = WheelIndex("http://127.0.0.1:9/whl", connect_s=2.0)
     with pytest.raises(HubUnreachable, match=r"127\.0\.0\.1 cannot be reached"):
         index.links("torch")

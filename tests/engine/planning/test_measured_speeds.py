@@ -260,7 +260,7 @@ def keep_speeds(report: MachineReport, again: bool = True) -> MachineReport:
     """Keep a report's speeds as if they were measured here, or read those that are kept."""
     if again:
         hardware._keep_speeds(report, report.speeds)
-    return replace(report, speeds=hardware._kept_speeds(report))
+    return replace(report, speeds=hardware.kept_speeds(report))
 
 
 def test_plain_is_compared_where_its_layers_would_be_without_the_draft() -> None:

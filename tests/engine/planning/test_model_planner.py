@@ -130,6 +130,19 @@ def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Fo
         assert [draft.name for draft in run.drafts] == list(options.drafts)
 
 
+def test_nothing_is_promised_of_a_mode_in_other_places_than_planned(here: Here, folders: Folders) -> None:
+    """Neither where it was put there, nor where Auto goes on with it."""
+    here(machine("laptop-16gb-4gb"))
+    auto = LoadOptions(model=folders("llama-7b"))
+    run = settle(replace(auto, drafts=("lookup",), memory="gpu"))
+    assert (run.plan.mode, run.load.placement.name, run.plan.promise) == ("lookup", "offload", None)
+    goes_on = run.settled(auto)
+    assert goes_on is not None
+    assert (goes_on.mode.memory, goes_on.plan.promise) == ("auto", None)
+    assert settle(auto).load.placement.name == "resident"
+    assert settle(auto).plan.promise is not None
+
+
 @pytest.mark.parametrize("measured", [False, True])
 def test_a_draft_that_reads_a_third_of_the_model_is_left_until_a_reply_has_tried_it(
     here: Here, folders: Folders, monkeypatch: pytest.MonkeyPatch, measured: bool
