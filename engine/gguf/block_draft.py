@@ -54,7 +54,7 @@ def read_block_draft(header: GgufHeader) -> tuple[dict[str, Any], GgufFile]:
     """
     try:
         return _read(header)
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise bad_metadata(error) from error
 
 

@@ -535,12 +535,29 @@ def test_a_gguf_file_is_the_same_draft(target: Decoder, tmp_path: Path, kind: st
         ({"target_layers": "one"}, "A value in the GGUF file's metadata is missing or of the wrong kind"),
         ({"block_count": 0}, "missing or of the wrong kind"),
         ({"block_size": 0}, "missing or of the wrong kind"),
+        ({"block_size": math.inf}, "A value in the draft's config.json is missing or of the wrong kind"),
     ],
 )
 def test_a_gguf_file_that_is_not_known_is_refused(said: dict[str, Any], problem: str, tmp_path: Path) -> None:
     path = in_gguf(tmp_path / "m-dflash.gguf", make_state("dflash"), False, **said)
     with pytest.raises((UnsupportedModel, ConfigInvalid), match=problem):
         read_block(OpenedModel("draft", path).head)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "error"),
+    [
+        ("markov_head.markov_w1.weight", (3,), ConfigInvalid),
+        ("log_snr_embed.fc1.weight", (HIDDEN, 15), TensorMismatch),
+        ("log_snr_embed.fc1.weight", (HIDDEN,), TensorMismatch),
+    ],
+)
+def test_a_gguf_file_with_a_tensor_of_another_shape_is_refused(
+    name: str, shape: tuple[int, ...], error: type[Exception], tmp_path: Path
+) -> None:
+    state = noisy(make_state("dspark-vanilla"))[0] | {name: torch.zeros(shape)}
+    with pytest.raises(error):
+        read_block(OpenedModel("draft", in_gguf(tmp_path / "m-dspark.gguf", state, False, **NOISE)).head)
 
 
 @pytest.mark.usefixtures("no_gpu")
