@@ -77,7 +77,7 @@ class _Weave:
         self.move(8, 8 * (plain + np.arange(count)), 8 * woven)
 
     def spread(self, bits: int, plain: _Places, at: int, period: int, number: _Places) -> None:
-        """Move parts of scales by their ``number``: ``period`` bytes hold the first, and in further bits the next."""
+        """Move parts of scales by their ``number``: ``period`` bytes have the first in low bits, the next above."""
         self.move(bits, plain, 8 * (at + number % period) + number // period * bits)
 
     def seven_signs(self, plain: _Places, woven: _Places) -> None:
@@ -161,9 +161,10 @@ _Move = tuple[
 
 @cache
 def _moves(woven: GgmlType) -> tuple[_Weave, type[np.unsignedinteger], list[_Move]]:
-    """Return how a type is woven, and moves of words, whose results' exclusive or are the plain blocks.
+    """Return how a type is woven, its words' type, and moves: plain blocks are the exclusive or of their results.
 
-    A move has places in the plain blocks, those that they come from, shifts down and up, and the bits to keep.
+    A move has places of words in a plain block, the places in a woven one that they come from, shifts down and up, and
+    bits to keep.
     """
     weave = _build(woven)
     word = np.uint8 if weave.kind.block_bytes % 2 else np.uint16
@@ -185,7 +186,7 @@ def _moves(woven: GgmlType) -> tuple[_Weave, type[np.unsignedinteger], list[_Mov
 
 
 def unwoven(woven: GgmlType, lines: Tensor) -> Tensor:
-    """Return rows of the plain type, (rows * n, bytes) uint8, of lines (n, bytes) that have some woven rows each."""
+    """Return rows of the plain type, (rows * n, bytes) uint8, from lines (n, bytes) of so many woven rows each."""
     weave, word, moves = _moves(woven)
     rows, size = weave.rows, weave.kind.block_bytes
     head = rows * woven.row_extra_bytes
@@ -232,7 +233,7 @@ class Woven:
 
 
 def put_in_order(stored: StoredTensor) -> StoredTensor:
-    """Return a tensor of a woven type as one of the plain type whose rows are made from the file's."""
+    """Return a tensor of a woven type as one of the plain type, whose rows are made as they are read; others as is."""
     woven = GgmlType(stored.kind)
     if woven not in PLAIN_OF:
         return stored

@@ -199,7 +199,7 @@ def _name_of(opened: OpenedModel) -> str:
 
 
 def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
-    """Refuse a copy in more bits than the original has, and a copy of a quantized file, but for 8 bits of others.
+    """Refuse a copy in more bits than the original has, or of quantized weights: those of a folder may have 8 bits.
 
     Raises:
         InvalidOption: The copy would have more bits.

@@ -560,7 +560,7 @@ _METHODS: dict[str, Callable[[Mapping[str, Any]], Method | None]] = {
 
 
 def completed(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
-    """Return a folder's config.json with what ModelOpt's older versions write beside it and PrismML leaves out."""
+    """Return a folder's config.json with settings that older ModelOpts write beside it, and PrismML's architecture."""
     if config.get("model_type") == _PRISM:
         return {"architectures": [_PRISM_ARCHITECTURE], **config}
     if settings_of(config):
