@@ -90,8 +90,7 @@ def add_to(commands: Any) -> None:
         "--vocabulary",
         metavar="N",
         type=int,
-        default=8192,
-        help="draft the N most frequent tokens only, 0 for all (default: %(default)s)",
+        help="draft the N most frequent tokens only, 0 for all (default: an eighth of the model's, at least 8192)",
     )
     draft.add_argument(
         "--out",
@@ -166,7 +165,6 @@ def _search_tree(options: argparse.Namespace) -> int:
 def _train_draft(options: argparse.Namespace) -> int:
     from engine.training.making import TrainRequest, run
 
-    options.vocabulary = options.vocabulary or None
     try:
         return 0 if run(_request(TrainRequest, options), sys.stderr) else 130
     except KeyboardInterrupt:

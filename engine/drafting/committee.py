@@ -22,8 +22,8 @@ from engine.drafting.chances import Chances
 from engine.drafting.drafter import Drafter
 from engine.model.token_tree import ROOT, Draft, DraftShape, Probes, followed
 
-# Measured together and not each by itself, with SmolLM2's drafts by `python -m tests.benchmarks.committee` and
-# `tests.benchmarks.lookup` (docs/papers/minions.md); tests/engine/drafting/test_committee.py holds trials and pauses.
+# Measured together and not each by itself, with SmolLM2's drafts by `python -m tests.benchmarks.speculation`
+# (docs/papers/minions.md); tests/engine/drafting/test_committee.py holds trials and pauses.
 #
 # Number of classes for shares of probability, of equal width, and number of depths that are told apart.
 _CLASSES, _DEPTHS = 10, 4

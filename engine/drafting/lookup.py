@@ -29,7 +29,7 @@ CLASSES = (2, 3, 4, 5, 7, 10, 16, 32)
 #: Kinds of matches, by the shortest of their class; in other texts than the reply's own it is negative.
 MATCHES = (*CLASSES, *(-shortest for shortest in CLASSES))
 # The chances before anything was seen, as chats, quotations and edits of a small model have them
-# (tests/benchmarks/lookup.py), and the number of observations they count for.
+# (tests/benchmarks/speculation.py), and the number of observations they count for.
 _BUILT_IN = (0.4, 0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.98, 0.2, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 0.98)
 _BUILT_IN_WEIGHT = 20.0
 # Matches that all earlier replies together count for in a reply, and the rate at which a reply forgets its own.

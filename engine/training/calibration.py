@@ -66,7 +66,6 @@ from engine.training.tree_counts import (
 )
 from engine.verifying import SampleAndMatch
 
-_GREEDY = Sampler(temperature=0.0)
 #: Tokens of the texts that forwards come after.
 LENGTHS = (128, 1024, 4096)
 # Widths are taken in turn, so that a disturbance of one disturbs all, and each some times in a row after some that
@@ -104,7 +103,6 @@ def replies_with(
     nodes: int,
     count: int,
     done: Callable[[int], None] = lambda replies: None,
-    sampler: Sampler = _GREEDY,
 ) -> Acceptance:
     """Reply with drafts of so many nodes in every round.
 
@@ -114,7 +112,6 @@ def replies_with(
         nodes: Nodes of each draft.
         count: Longest reply.
         done: Called with the number of replies so far.
-        sampler: Sampler of the replies.
     """
     sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + nodes + 1)
     ids: list[int] = []
@@ -122,7 +119,7 @@ def replies_with(
     for number, prompt in enumerate(prompts, 1):
         reply = ReplyText(lambda ids: "", end_ids, (), count)
         clock = ReplyClock()
-        for _ in _decode(sequence, drafter, prompt, nodes, reply, clock, sampler):
+        for _ in _decode(sequence, drafter, prompt, nodes, reply, clock):
             pass
         ids += reply.token_ids
         tokens += clock.predicted_n - 1
@@ -168,9 +165,8 @@ def _decode(
     nodes: int,
     reply: ReplyText,
     clock: ReplyClock,
-    sampler: Sampler = _GREEDY,
 ) -> Iterator[None]:
-    recipe = Recipe(drafter, SampleAndMatch(sampler), FixedShape(DraftShape(nodes)))
+    recipe = Recipe(drafter, SampleAndMatch(Sampler()), FixedShape(DraftShape(nodes)))
     hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
     return Decoding(sequence, recipe, prompt, reply, clock, hooks)
 

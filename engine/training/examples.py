@@ -80,6 +80,8 @@ _PLAIN = (
     'How do I say "I am looking for {subject}" in {language}?',
     "Make a table of {subject} and {other} with three columns.",
     "Give me step by step instructions for {subject}.",
+    "Describe {subject} and {other} as JSON with six fields each.",
+    "A visit to {subject} costs {number} coins, and {another} people go. What do they pay? Calculate step by step.",
 )
 _ABOUT_TEXT = (
     "Summarize this text in two sentences:\n\n{text}",

@@ -117,15 +117,16 @@ class Writer:
         self._width, self._check = width, check
         self._texts: list[_Text] = []
 
-    def write(self, asked: Iterator[Sequence[Turn]], count: int | None = None) -> Iterator[Example]:
+    def write(self, asked: Iterator[Sequence[Turn]], count: int | None = None, first: int = 0) -> Iterator[Example]:
         """Write texts and hand them out in the order in which they end.
 
         Args:
             asked: Texts to write, which need not end; turns after a text has reached its full length are skipped.
             count: Number of texts; None for as many as are asked for.
+            first: Number of texts that were written before, which are left out.
         """
         fitting = (text for text in map(self._new_text, asked) if text.go_on() and 0 < len(text.ids) < self._longest)
-        texts = itertools.islice(fitting, count)
+        texts = itertools.islice(fitting, first, None if count is None else first + count)
         while True:
             self._begin(texts)
             if not self._texts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -59,6 +59,9 @@ _LONGEST = 640
 _WRITING = 0.5
 # One text in twenty is kept aside to score on, as in EAGLE, but no more than can be scored quickly.
 _KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
+# Tokens that a draft guesses. Of Qwen2.5 1.5B's 151,936 tokens the 8,192 most frequent ones in 136 texts have 82 % of
+# what it says in others, twice as many 87 %, and four times as many 92 %.
+_DRAFTED, _DRAFTED_SHARE = 8192, 8
 # Count added for a token of a low id, which is frequent in most vocabularies, beside the counts of seen tokens.
 _ASSUMED = 500.0
 # Tokens from which the best linear draft is computed.
@@ -87,7 +90,8 @@ class TrainRequest(TextRequest):
     blocks: int  # 1 to 6: transformer blocks, or residual blocks of each Medusa head
     fusion: FusionName  # dovetail or eagle, of a feature draft
     out: Path  # folder of the draft; training continues from a draft of the same shape in it
-    vocabulary: int | None = None  # tokens that it may draft, the most frequent ones; None for all
+    # Tokens that it may draft, the most frequent ones; 0 for all, None for an eighth of the target's, at least 8,192
+    vocabulary: int | None = None
     kind: KindName = "feature"  # a feature draft, Medusa heads, prompt tokens, or a small model
     # Number of Medusa heads, or of prompt tokens: 1 to 16; None for 4 heads or 3 tokens
     heads: int | None = None
@@ -131,8 +135,9 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     network = read_draft(request.out, kind, make)
     known = network is not None
     if network is None:
-        vocabulary = request.vocabulary if issubclass(kind, FeatureGuesser) else None
-        network = make(_frequent_tokens(learned, config.vocabulary_size, vocabulary))
+        size = config.vocabulary_size
+        count = max(_DRAFTED, size // _DRAFTED_SHARE) if request.vocabulary is None else request.vocabulary or size
+        network = make(_frequent_tokens(learned, size, count, target.tokenizer.end_ids))
     else:
         print(f"goes on from the draft in {request.out}", file=out, flush=True)
     ends = TargetEnds.of(decoder, network.token_ids if isinstance(network, FeatureGuesser) else None)
@@ -155,9 +160,13 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         _begin_linear(network, decoder, ends, learned)
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
     minutes = max(ends_at - running_time().seconds(), 1.0) / 60
-    outcome = train(network, objective, supply, minutes, out, threads=threads)
     try:
-        write_draft(outcome.network, request.out)
+        # Each state that is the best so far, so that a training that is killed leaves a draft.
+        outcome = train(
+            *(network, objective, supply, minutes, out),
+            threads=threads,
+            keep=lambda found: write_draft(found, request.out),
+        )
         calibrate_fresh(request.out, decoder, aside)
     except (OSError, SafetensorError) as error:
         raise OutOfDisk(f"The draft could not be written to {request.out}: {error}.") from error
@@ -276,7 +285,7 @@ def check_texts(request: TextRequest) -> None:
 
 
 def _check(request: TrainRequest) -> None:
-    if request.vocabulary is not None and request.vocabulary < 2:
+    if request.vocabulary not in (None, 0) and request.vocabulary < 2:
         raise InvalidOption(f"The draft's vocabulary is {request.vocabulary} tokens, but it must have at least 2.")
     if request.out.is_file():
         raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
@@ -324,7 +333,7 @@ def _write(
 
     try:
         if wanted != 0:
-            for example in writer.write(given, wanted):
+            for example in writer.write(given, wanted, len(found)):
                 take(example)
                 if len(fresh) % 32 == 0 or len(fresh) == wanted:
                     speed = sum(len(each.ids) for each in fresh) / (clock.seconds() - begun)
@@ -343,12 +352,14 @@ def _write(
     return found + fresh
 
 
-def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) -> Tensor | None:
-    if count is None or count >= size:
+def _frequent_tokens(examples: Sequence[Example], size: int, count: int, wanted: Collection[int] = ()) -> Tensor | None:
+    """Return the ids of the tokens that come most often, ascending, and of those that are wanted in any case."""
+    if count >= size:
         return None
     learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]
     seen = torch.bincount(torch.tensor(learned), minlength=size).double()
     seen += _ASSUMED / (torch.arange(size) + 2 * _ASSUMED)
+    seen[list(wanted)] = torch.inf
     return seen.topk(count).indices.sort().values
 
 

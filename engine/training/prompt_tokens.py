@@ -218,20 +218,6 @@ class PromptTokenObjective:
         shares = (right / seen.clamp_min(1)).tolist()
         return Scores(tokens / max(1, forwards), tuple(map(tuple, shares)))
 
-    @torch.no_grad()
-    def mean(self, network: PromptTokenNetwork) -> float:
-        """Return the loss at the places of `score`, which do not depend on the ensemble, unlike those of `loss`."""
-        places, members, _ = network.embeddings.shape
-        every = [_Insertions.of(batch.learn, places, None) for batch in self._kept_aside]
-        weights = _weights(torch.stack([inserted.asked.sum((0, 1)) for inserted in every]).sum(0))
-        total = torch.zeros(())
-        for batch, inserted in zip(self._kept_aside, every, strict=True):
-            _, cache = self._twin.read(batch.tokens)
-            for piece in inserted.pieces(members):
-                hidden = self._behind(network, cache, piece, batch.tokens.shape[1])
-                total += self._divergence(hidden, batch, piece, weights)[0]
-        return float(total)
-
     def _behind(self, network: PromptTokenNetwork, cache: Any, inserted: _Insertions, length: int) -> Tensor:
         """Return (rows, K, m, n, h) after the final norm, the head's input for each prompt token."""
         rows, count = inserted.points.shape

@@ -357,8 +357,9 @@ def train(
     out: TextIO,
     steps: int | None = None,
     threads: int = 1,
+    keep: Callable[[D], None] = lambda network: None,
 ) -> Outcome[D]:
-    """Train until the time is up or the user presses Ctrl-C, and keep the best state.
+    """Train until the time is up or the user presses Ctrl-C, and keep the best state, the beginning included.
 
     Args:
         network: Trained in place.
@@ -368,6 +369,7 @@ def train(
         out: Takes reports of progress.
         steps: Steps to take instead, whatever the time.
         threads: Batches that a step has, each worked on by one thread.
+        keep: Called with each state that is the best so far.
     """
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
     schedule = Schedule(minutes, steps, *network.rates, *network.course, log_s=10.0, evaluate_s=evaluate_s)
@@ -380,10 +382,12 @@ def train(
         scores = objective.score(found)
         if scores.tau > best[0].tau:
             best = (scores, {name: value.clone() for name, value in found.state_dict().items()})
+            keep(found)
         return f"tau {scores.tau:.2f} on the texts kept aside"
 
     interrupted = False
     try:
+        print(f"  {evaluate(network)}", file=out, flush=True)
         trainer.run(supply, evaluate)
     except KeyboardInterrupt:
         interrupted = True

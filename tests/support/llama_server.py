@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 PROGRAM = os.environ.get("TENON_LLAMA_SERVER", "")
 
@@ -37,3 +40,18 @@ def llama_server(program: str, model: Path, *options: str) -> Iterator[str]:
     finally:
         running.terminate()
         running.wait(10)
+
+
+def chat_timings(address: str, question: str, tokens: int, temperature: float, seed: int) -> dict[str, Any]:
+    """Return the timings of a reply to a question in a new chat."""
+    wishes = {
+        "messages": [{"role": "user", "content": question}],
+        "max_tokens": tokens,
+        "temperature": temperature,
+        "seed": seed,
+    }
+    kind = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{address}/v1/chat/completions", json.dumps(wishes).encode(), kind)
+    with urllib.request.urlopen(request, timeout=600) as answer:
+        timings: dict[str, Any] = json.load(answer)["timings"]
+    return timings

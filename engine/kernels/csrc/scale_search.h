@@ -63,29 +63,30 @@ INLINE float nearest_level(float value, const struct levels levels)
     return level;
 }
 
-/* Weighted sums over a sub-block. */
-struct sums { float q, qq, xq, error; };
+/* Weighted sums over a sub-block of levels and of what they leave, `rest`. Fits correct a scale by what is left: sums of
+ * the numbers themselves lose it where one column counts ten thousand times as much as the others. */
+struct sums { float q, qq, rest, rest_q, error; };
 
-/* Rounds x to scale * q + offset: the sums that a fit needs and, unless q is NULL, the levels and what they err by. */
+/* Rounds x to scale * q + offset: the sums that a fit needs and, unless q is NULL, the levels. */
 INLINE struct sums round_block(const float *restrict x, const float *restrict weight, const int count, float scale,
                                float offset, const struct levels levels, float *restrict q)
 {
     const float inverse = inverse_of(scale);
-    float sum_q[LANES] = {0}, sum_qq[LANES] = {0}, sum_xq[LANES] = {0}, error[LANES] = {0};
+    float sum_q[LANES] = {0}, sum_qq[LANES] = {0}, rest[LANES] = {0}, rest_q[LANES] = {0}, error[LANES] = {0};
     for (int i = 0; i < count; i += LANES)
         for (int lane = 0; lane < LANES; lane++) {
             const float value = x[i + lane], level = nearest_level((value - offset) * inverse, levels);
-            const float weighted = weight[i + lane] * level;
+            const float weighted = weight[i + lane] * level, missing = value - (scale * level + offset);
+            const float left = weight[i + lane] * missing;
             sum_q[lane] += weighted;
             sum_qq[lane] += weighted * level;
-            sum_xq[lane] += weighted * value;
-            if (q) {
-                const float missing = value - (scale * level + offset);
+            rest[lane] += left;
+            rest_q[lane] += left * level;
+            error[lane] += left * missing;
+            if (q)
                 q[i + lane] = level;
-                error[lane] += weight[i + lane] * missing * missing;
-            }
         }
-    return (struct sums){sum_of(sum_q), sum_of(sum_qq), sum_of(sum_xq), sum_of(error)};
+    return (struct sums){sum_of(sum_q), sum_of(sum_qq), sum_of(rest), sum_of(rest_q), sum_of(error)};
 }
 
 /* What a sub-block's numbers count in a fit: large ones more, and less so where it is known what a column counts. */
@@ -120,7 +121,7 @@ INLINE struct levels levels_of(const struct minima type)
 /* A sub-block's scale and minimum (at least 0; it is taken off). */
 INLINE void fit_minimum(const float *x, const float *weight, const struct minima type, float *scale, float *minimum)
 {
-    enum { STEPS = 5 };
+    enum { STEPS = 9 };
     const float top = type.top, step_width = top < 15.0f ? 0.2f : 0.3f;
     float least = 0.0f, largest = x[0], sum_w = 0.0f, sum_x = 0.0f;
     for (int i = 0; i < type.count; i++) {
@@ -133,24 +134,28 @@ INLINE void fit_minimum(const float *x, const float *weight, const struct minima
     *minimum = -least;
     if (inverse_of(*scale) == 0.0f)
         return;
-    float best = 0.0f, best_scale = *scale, best_offset = least;
+    float best = INFINITY, best_scale = *scale, best_offset = least;
     for (int step = -STEPS; step <= STEPS; step++) {
         const float range = (largest - least) / (top + step_width * (float)step);
-        const struct sums sums = round_block(x, weight, type.count, range, least, levels_of(type), NULL);
+        const float middle = rounded((sum_x / sum_w - least) / range, 0.0f, top), at = least + range * middle;
+        const struct levels levels = {middle, top - middle, 0};     /* from where a column that counts most stands */
+        const struct sums sums = round_block(x, weight, type.count, range, at, levels, NULL);
         const float determinant = sums.qq * sum_w - sums.q * sums.q;
         if (!(determinant > 0.0f))
             continue;
-        float candidate = (sum_w * sums.xq - sums.q * sum_x) / determinant;
-        float offset = (sums.qq * sum_x - sums.q * sums.xq) / determinant;
-        if (offset > 0.0f) {
-            candidate = sums.xq / sums.qq;
-            offset = 0.0f;
+        float more = (sum_w * sums.rest_q - sums.q * sums.rest) / determinant;
+        float shift = (sums.qq * sums.rest - sums.q * sums.rest_q) / determinant;
+        if (least + shift - more * middle > 0.0f) {     /* the lowest level may not be above zero: it is zero */
+            more = (sums.rest_q + middle * sums.rest + least * (sums.q + middle * sum_w))
+                   / (sums.qq + 2.0f * middle * sums.q + middle * middle * sum_w);
+            shift = more * middle - least;
         }
-        const float explained = candidate * sums.xq + offset * sum_x;
-        if (explained > best) {
-            best = explained;
-            best_scale = candidate;
-            best_offset = offset;
+        const float error = sums.error + more * (more * sums.qq - 2.0f * sums.rest_q)
+                            + shift * (shift * sum_w - 2.0f * sums.rest + 2.0f * more * sums.q);
+        if (error < best) {
+            best = error;
+            best_scale = range + more;
+            best_offset = least + shift - more * middle;
         }
     }
     *scale = best_scale;
@@ -162,16 +167,14 @@ INLINE void choose_minima(const float *x, const float *weight, const float *scal
                           const struct minima type, struct choice *choice, float *next_d, float *next_minimum)
 {
     const float inverse = inverse_of(choice->d), inverse_minimum = inverse_of(choice->minimum), finest = type.finest;
-    float aa = 0.0f, ab = 0.0f, bb = 0.0f, xa = 0.0f, xb = 0.0f;
+    float aa = 0.0f, ab = 0.0f, bb = 0.0f, ra = 0.0f, rb = 0.0f;
     choice->error = 0.0f;
     for (int j = 0; j < type.blocks; j++, x += type.count, weight += type.count) {
         const float nearest = rounded(scale[j] * inverse, 0.0f, finest);
-        float best = INFINITY, sum_w = 0.0f, sum_x = 0.0f, q[32];
+        float best = INFINITY, sum_w = 0.0f, q[32];
         struct sums kept = {0};
-        for (int i = 0; i < type.count; i++) {
+        for (int i = 0; i < type.count; i++)
             sum_w += weight[i];
-            sum_x += weight[i] * x[i];
-        }
         for (float fine = nearest > 1.0f ? nearest - 1.0f : nearest; fine <= nearest + 1.0f && fine <= finest; fine++) {
             float taken = rounded(minimum[j] * inverse_minimum, 0.0f, finest);
             for (int pass = 0; pass < 2; pass++) {
@@ -184,7 +187,7 @@ INLINE void choose_minima(const float *x, const float *weight, const float *scal
                     choice->offset[j] = taken;
                     memcpy(choice->q + type.count * j, q, (size_t)type.count * sizeof *q);
                 }
-                const float better = (own * sums.q - sum_x) * inverse_of(sum_w);
+                const float better = choice->minimum * taken - sums.rest * inverse_of(sum_w);
                 const float again = rounded(better * inverse_minimum, 0.0f, finest);
                 if (again == taken)
                     break;
@@ -196,12 +199,12 @@ INLINE void choose_minima(const float *x, const float *weight, const float *scal
         aa += a * a * kept.qq;
         ab += a * b * kept.q;
         bb += b * b * sum_w;
-        xa += a * kept.xq;
-        xb += b * sum_x;
+        ra += a * kept.rest_q;
+        rb += b * kept.rest;
     }
     const float determinant = aa * bb - ab * ab;
-    *next_d = determinant > 0.0f ? (xa * bb - ab * xb) / determinant : xa * inverse_of(aa);
-    *next_minimum = determinant > 0.0f ? (ab * xa - aa * xb) / determinant : 0.0f;
+    *next_d = choice->d + (determinant > 0.0f ? (ra * bb - ab * rb) / determinant : ra * inverse_of(aa));
+    *next_minimum = choice->minimum + (determinant > 0.0f ? (ab * ra - aa * rb) / determinant : 0.0f);
 }
 
 /* Fits a block of a type with minima. */
@@ -303,7 +306,7 @@ INLINE float fit_scale(const float *x, const float *weight, const struct centred
 {
     enum { STEPS = 9 };
     const float below = type.levels.below, step_width = type.levels.iq4 ? 2.0f : below < 32.0f ? 0.1f : 0.2f;
-    float largest = 0.0f, best = 0.0f;
+    float largest = 0.0f, best = INFINITY;
     for (int i = 0; i < type.count; i++)
         largest = fabsf(x[i]) > fabsf(largest) ? x[i] : largest;
     float scale = largest / -below;     /* which stands where sums overflow: too large for half precision, too */
@@ -311,9 +314,10 @@ INLINE float fit_scale(const float *x, const float *weight, const struct centred
         for (int step = -STEPS; step <= STEPS; step++) {
             const float candidate = largest / ((end ? type.levels.top : -below) - step_width * (float)step);
             const struct sums sums = round_block(x, weight, type.count, candidate, 0.0f, type.levels, NULL);
-            if (sums.qq > 0.0f && sums.xq * sums.xq > best * sums.qq) {
-                best = sums.xq * sums.xq / sums.qq;
-                scale = sums.xq / sums.qq;
+            const float more = sums.rest_q * inverse_of(sums.qq), error = sums.error - more * sums.rest_q;
+            if (error < best) {
+                best = error;
+                scale = candidate + more;
             }
         }
     return scale;
@@ -323,7 +327,7 @@ INLINE void choose_scales(const float *x, const float *weight, const float *scal
                           struct choice *choice, float *next_d)
 {
     const float inverse = inverse_of(choice->d), finest = type.finest;
-    float aa = 0.0f, xa = 0.0f;
+    float aa = 0.0f, ra = 0.0f;
     choice->error = 0.0f;
     for (int j = 0; j < type.blocks; j++, x += type.count, weight += type.count) {
         const float nearest = rounded(scale[j] * inverse, finest, finest - 1.0f);
@@ -340,9 +344,9 @@ INLINE void choose_scales(const float *x, const float *weight, const float *scal
         }
         choice->error += best;
         aa += choice->scale[j] * choice->scale[j] * kept.qq;
-        xa += choice->scale[j] * kept.xq;
+        ra += choice->scale[j] * kept.rest_q;
     }
-    *next_d = xa * inverse_of(aa);
+    *next_d = choice->d + ra * inverse_of(aa);
 }
 
 /* Fits a block of a type without minima. */

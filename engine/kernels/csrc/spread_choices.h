@@ -56,12 +56,12 @@ INLINE void spread_choices_of(const int type, const uint8_t *planes, const int g
                 const ivec code = s < 4 ? low_nibbles(four) : high_nibbles(four);
                 found = lookup(table[0], code);
                 if (form.bit_planes)
-                    found = chosen(shift_left(load_bytes(further + VECTOR_BYTES * v), 7 - s), lookup(table[1], code), found);
+                    found = chosen(load_bytes(further + VECTOR_BYTES * v), s, lookup(table[1], code), found);
                 if (form.two_bit_planes) {
                     const ivec two = load_bytes(further + s / 4 * STEP_BYTES + VECTOR_BYTES * v);
-                    const ivec low = shift_left(two, 7 - s % 4 * 2), high = shift_left(two, 6 - s % 4 * 2);
-                    found = chosen(high, chosen(low, lookup(table[3], code), lookup(table[2], code)),
-                                   chosen(low, lookup(table[1], code), found));
+                    const int bit = s % 4 * 2;
+                    found = chosen(two, bit + 1, chosen(two, bit, lookup(table[3], code), lookup(table[2], code)),
+                                   chosen(two, bit, lookup(table[1], code), found));
                 }
             } else {
                 ivec code = moved_bits(load_bytes(planes + s / 4 * STEP_BYTES + VECTOR_BYTES * v), -2 * (s % 4), 3);

@@ -112,8 +112,8 @@ def test_no_draft_where_rows_cost_as_much_as_tokens() -> None:
     assert sum(bool(one.tokens) for one in rounds) < 10
 
 
-# SmolLM2's replies to the everyday chats of tests/benchmarks/lookup.py at temperature 0.8, and what its forwards took
-# by their rows on 2 cores of a Xeon with AMX.
+# SmolLM2's replies to the everyday chats of tests/benchmarks/lookup_prompts.py at temperature 0.8, and what its
+# forwards took by their rows on 2 cores of a Xeon with AMX.
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "smollm2-chats.json").read_text(encoding="utf-8"))
 
 

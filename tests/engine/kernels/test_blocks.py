@@ -298,6 +298,20 @@ def test_searched_scales_err_no_more_than_llama_cpp(name: str, most: dict[str, f
 
 
 @needs_library
+@pytest.mark.parametrize("name", ["Q2_K", "Q4_1", "Q4_K", "Q5_1", "Q5_K"])
+def test_one_column_that_counts_most_spoils_no_fit(name: str) -> None:
+    type, importance = blocks.NAMES[name], torch.ones(512)
+    importance[5::128] = 1e4  # as that of a massive activation: 18,000 times the median in Qwen2.5-Coder 1.5B
+
+    def back(x: Tensor, importance: Tensor | None = None) -> Tensor:
+        return blocks.dequantize(type, blocks.quantize(type, x, importance=importance), x.shape[1])
+
+    held = back(weights("gauss", 16, 512))  # by this type, so hardly anything need be lost
+    missing = (back(held, importance) - held).square() * importance
+    assert float(missing.mean().sqrt() / held.std()) < 0.01
+
+
+@needs_library
 @pytest.mark.parametrize("kind", ["gauss", "heavy", "shifted", "scaled"])
 def test_8_bits_err_less_than_by_the_largest_magnitude(kind: str) -> None:
     x, q8_0, form = weights(kind), blocks.NAMES["Q8_0"], GGMLQuantizationType.Q8_0

@@ -33,6 +33,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
+from engine.model_file import open_model
 from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
@@ -44,7 +45,7 @@ from engine.training.examples import requests
 from engine.training.features import KIND, Example, ExampleSupply, batch_of, features_of
 from engine.training.generation import Turn, Writer
 from engine.training.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
-from engine.training.making import TrainRequest
+from engine.training.making import TextRequest, TrainRequest
 from engine.training.trainer import Trainer, read_draft, train, write_draft
 from engine.verifying import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
@@ -342,8 +343,9 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
     examples = replies_of(target, 2)
     batch = batch_of(target, KIND, examples)
     step = Trainer.step
-    scores = iter([Scores(0.3), Scores(0.9), Scores(0.1)])
+    scores = iter([Scores(0.2), Scores(0.3), Scores(0.9), Scores(0.1)])
     states: list[torch.Tensor] = []
+    kept: list[torch.Tensor] = []
 
     def stepping(self: Any, batches: Any) -> dict[str, float]:
         if self.progress.step == 2:
@@ -360,11 +362,39 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
     monkeypatch.setattr(trainer, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
     supply = ExampleSupply(target, examples, 60, seed=1)
     network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
-    outcome = train(network, FeatureObjective(TargetEnds.of(target), [batch]), supply, 1.0, io.StringIO())
+    objective = FeatureObjective(TargetEnds.of(target), [batch])
+    keep: Callable[[DraftNetwork], None] = lambda found: kept.append(found.W_1.detach().clone())  # noqa: E731
+    outcome = train(network, objective, supply, 1.0, io.StringIO(), keep=keep)
     assert outcome.interrupted
     assert outcome.scores.tau == 0.9
     assert isinstance(outcome.network, DraftNetwork)
-    assert torch.equal(outcome.network.W_1, states[1])
+    assert torch.equal(outcome.network.W_1, states[2])
+    assert all(map(torch.equal, kept, states[:3]))  # each was the best when it came, and a kill leaves the last of them
+
+
+def test_a_training_that_goes_on_never_leaves_a_worse_draft(target: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = replies_of(target, 2)
+    scores = iter([Scores(0.9), Scores(0.1)])
+    monkeypatch.setattr(FeatureObjective, "score", lambda objective, network: next(scores))
+    network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
+    begun = network.W_1.detach().clone()
+    objective = FeatureObjective(TargetEnds.of(target), [batch_of(target, KIND, examples)])
+    outcome = train(network, objective, ExampleSupply(target, examples, 60, seed=1), 1.0, io.StringIO(), steps=2)
+    assert torch.equal(outcome.network.W_1, begun)
+
+
+def test_a_cut_vocabulary_has_the_tokens_that_end_a_reply() -> None:
+    examples = [Example((5, 6, 7), (True,) * 3)] * 600
+    found = making._frequent_tokens(examples, 384, 20, {383})
+    assert found is not None
+    assert {5, 6, 7, 383} <= set(found.tolist())
+    assert len(found) == 20
+
+
+def test_a_wide_network_of_the_target_is_no_wide_network_of_the_draft(target: Decoder) -> None:
+    wide = replace(target.config, hidden_size=1536, intermediate_size=8960)
+    assert shape_for(wide, 1, "eagle").blocks.intermediate_size == 4096
+    assert shape_for(target.config, 1, "eagle").blocks.intermediate_size == target.config.intermediate_size
 
 
 def test_every_text_comes_once_before_any_comes_again(target: Decoder) -> None:
@@ -407,6 +437,23 @@ def test_the_command_trains_on_the_models_own_replies(
     assert f"goes on from the draft in {out}" in second
     assert main([*arguments, "--blocks", "1"]) == 0
     assert "goes on" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("ticking")
+def test_texts_beside_those_that_were_kept_are_others(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "_LONGEST", 48)
+
+    def texts(folder: str, count: int) -> set[tuple[int, ...]]:
+        asked = TextRequest(
+            model=str(llama_folder), data=None, generate=count, minutes=50.0, texts=tmp_path / folder, threads=1
+        )
+        return {example.ids for example in making.texts_of(asked, open_model(asked.model), io.StringIO())[1]}
+
+    first = texts("twice", 3)
+    assert first < (both := texts("twice", 6))
+    assert both == texts("once", 6)
 
 
 @pytest.mark.usefixtures("ticking")

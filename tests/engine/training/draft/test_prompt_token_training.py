@@ -196,7 +196,6 @@ def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(prompt_tokens, "ROWS_EACH", 100.0)  # at every point
-    monkeypatch.setattr(prompt_tokens, "_SCORED_EACH", 1)
     monkeypatch.setattr(prompt_tokens, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(prompt_tokens, "LOGIT_ROWS", 7)
     network = network_of(target)
@@ -209,7 +208,6 @@ def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
     objective = PromptTokenObjective(Twin(Checkpoint(llama_folder), torch.float32), ends, [batch], kind)
     objective._ends = ends  # in float32
     loss = objective.loss(network, batch)
-    assert objective.mean(network) == pytest.approx(float(loss.detach()), rel=1e-4)
     expected = naive_loss(llama_folder, network, batch, kind, cap)
     torch.testing.assert_close(loss, expected, atol=1e-4, rtol=1e-4)
     ours, theirs = (torch.autograd.grad(one, network.embeddings)[0] for one in (loss, expected))
