@@ -91,7 +91,7 @@ def _signs(said: Mapping[str, Any]) -> dict[int, torch.Tensor] | None:
     try:
         widths = [int(width) for width in said["sign_widths"]]
         values = torch.tensor([int(value) for value in said["sign_values"]], dtype=torch.float32)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise refused(f"{_PREFIX}sign_values") from error
     right = mode == "explicit" and widths and min(widths) > 0 and len(set(widths)) == len(widths)
     if not right or sum(widths) != len(values) or not bool((values.abs() == 1).all()):

@@ -280,6 +280,7 @@ def test_a_kept_file_has_rotated_blocks_and_says_so(tmp_path: Path) -> None:
         {"sign_mode": "random"},
         {"sign_widths": [128]},
         {"sign_values": [2]},
+        {"sign_values": [math.inf]},
         {"weight_names": ["blk.0.ssm_alpha.weight"]},
         {"weight_names": ["blk.9.ffn_up.weight"]},
         {"weight_names": [3]},
