@@ -55,7 +55,7 @@ def read_block_draft(header: GgufHeader) -> tuple[dict[str, Any], GgufFile]:
     """
     try:
         return _read(header)
-    except (LookupError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise bad_metadata(error) from error
 
 
