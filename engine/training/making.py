@@ -353,7 +353,7 @@ def _write(
 
 
 def _frequent_tokens(examples: Sequence[Example], size: int, count: int, wanted: Collection[int] = ()) -> Tensor | None:
-    """Return so many ids, ascending: those that are wanted in any case, and of the tokens that come most often."""
+    """Return so many ids, ascending: those that are wanted in any case, and the most frequent ones."""
     if count >= size:
         return None
     learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]
