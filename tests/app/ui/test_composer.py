@@ -14,7 +14,7 @@ from app.chat.modes import UNUSABLE
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError
-from engine.messages import CheckDrafts, DraftChecked, MakePlan, PlanMade
+from engine.messages import CheckDrafts, DraftChecked, LoadOptions, MakePlan, PlanMade
 from tests.support.machine_scene import plan
 from tests.support.scripted_workspace import ScriptedWorkspace, refusal, statistics
 
@@ -202,7 +202,7 @@ def test_the_menu_of_memory_follows_that_of_drafts(
     assert workspace.memory() == "auto"
     button.popup.choose("disk")
     assert (workspace.memory(), button.words, button.popup) == ("disk", "Automatic, Disk", None)
-    workspace.plans.answered.emit(None)  # and nothing happens while it is closed
+    workspace.plans.answered.emit(LoadOptions())  # and nothing happens while it is closed
 
 
 def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:

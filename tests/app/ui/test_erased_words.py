@@ -59,6 +59,7 @@ def chat_with_the_word(workspace: ScriptedWorkspace) -> int:
     killed = subprocess.Popen([sys.executable, "-c", ""])
     killed.wait()
     config = Path(workspace._folder.name) / "config"
+    config.mkdir(exist_ok=True)  # the settings are written in a moment
     (config / f"settings.json.{killed.pid}-0.part").write_text(f"half of {WORD}")
     damaged = SettingsFile(config)
     damaged.path.write_text(f'{{"system_prompt": "{WORD}", ')
