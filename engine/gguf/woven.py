@@ -22,6 +22,9 @@ from engine.kernels import blocks
 from engine.kernels.library import Rotation
 
 _Places = NDArray[np.int64]
+# Bytes that are put in order at once: they stay in a core's cache with all that is made of them, which is three times
+# as fast as a matrix of 24 MB in one.
+_BYTES_AT_ONCE = 1 << 18
 
 # Where fields of elements are: the first byte, and by how many bits the place grows with bits 2, 3 and 4 of an
 # element's number, and with each 32 elements. Four elements in turn are in four bytes, then the next row's.
@@ -210,7 +213,8 @@ class _WovenPart(Part):
 
     def of_rows(self, raw: Tensor, first: int, count: int) -> Tensor:
         """Return rows of the plain type, (count, bytes) uint8."""
-        return unwoven(self.woven, raw.view(-1, self.line_bytes))[first % self.rows :][:count]
+        lines = torch.split(raw.view(-1, self.line_bytes), max(1, _BYTES_AT_ONCE // self.line_bytes))
+        return torch.cat([unwoven(self.woven, some) for some in lines])[first % self.rows :][:count]
 
 
 @dataclass(frozen=True)
