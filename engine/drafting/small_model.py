@@ -63,17 +63,8 @@ class ModelDraft(DraftKind):
 
         Raises:
             CheckpointError: The model is not usable.
-            DraftMismatch: More weights are read for each of its guesses than for a token of the target.
         """
-        draft = cls(opened, opened.digest, opened.config)
-        own, most = draft.read_elements, _read_elements(target)
-        if own > most:
-            raise DraftMismatch(
-                "The draft reads {times} times as many weights as the model for each guess, so the model is faster "
-                "alone; choose a smaller draft.",
-                times=figure(own / most, ".2g"),
-            )
-        return draft
+        return cls(opened, opened.digest, opened.config)
 
     @property
     def layers(self) -> int:
@@ -109,9 +100,28 @@ class ModelDraft(DraftKind):
         return weight_bytes(self.config, weights) + cache_bytes(self.config, context, weights)
 
     def check(self, target: OpenedModel) -> None:
-        """Check that its tokens are the target's."""
+        """Check that its tokens are the target's, and that it is no larger.
+
+        Raises:
+            DraftMismatch: Either does not hold.
+        """
         if target is not self.opened and not have_one_vocabulary(target.metadata, self.opened.metadata):
             check_pair(target.vocabulary, self.opened.vocabulary)
+        self.check_size(target.config)
+
+    def check_size(self, target: ModelConfig) -> None:
+        """Check that no more weights are read for a guess than for a token of the target.
+
+        Raises:
+            DraftMismatch: More are.
+        """
+        own, most = self.read_elements, _read_elements(target)
+        if own > most:
+            raise DraftMismatch(
+                "The draft reads {times} times as many weights as the model for each guess, so the model is faster "
+                "alone; choose a smaller draft.",
+                times=figure(own / most, ".2g"),
+            )
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""

@@ -226,8 +226,10 @@ def model_planner(
             if named:  # nobody asked for one of the model's own, which may have gone or been damaged since it was tried
                 raise
     for each in drafts if named else ():
-        if each.kind != ModelDraft.kind:  # its tokenizer and the target's may not be here
+        if not isinstance(each, ModelDraft):
             check_draft(each, opened, drafts)
+        elif each.config.vocabulary_size == target.config.vocabulary_size:  # tokenizers may not be here
+            each.check_size(target.config)
     return ModelPlanner(machine, opened, target, drafts, options, own)
 
 

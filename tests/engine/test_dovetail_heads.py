@@ -67,7 +67,8 @@ def test_medusa_heads_run_on_a_gpu(
         assert sampling or reply.token_ids == plain.token_ids
         assert reply.devices["draft"] == "cpu:0"
         assert reply.timings.draft_n > 0
-        assert [event.text for event in client.seen(Notice)] == []
+        # The vocabulary of a random draft may lack the end of a reply, which is said.
+        assert all("never guesses the end" in event.text for event in client.seen(Notice))
 
 
 @pytest.mark.parametrize("weights", ["bf16", "q8_0"])
