@@ -192,7 +192,8 @@ class LoadedModel:
                 loaded.append(draft.load(parts))
             except WeightsNotFinite:
                 loaded.append(LoadedDraft(draft.name, draft.kind, link, lambda: lambda drafting: DamagedDrafter()))
-            if draft.opened.head_kind is not None and never_ends(draft.opened.head, self.tokenizer.end_ids):
+            whole = draft.opened.head_kind in (None, "mtp")  # which guess all tokens, and are read as models are
+            if not whole and never_ends(draft.opened.head, self.tokenizer.end_ids):
                 self.notes += (say(_NEVER_ENDS, draft=draft.name),)
             draft.opened.forget_head()
             self.notes += loaded[-1].notes

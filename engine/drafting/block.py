@@ -251,7 +251,7 @@ def load_block(
 
 
 def _noise(outer: dict[str, Tensor]) -> Tensor:
-    """Return what a network says of the noise in a block: none at its root, and the most in its masks.
+    """Return a network's rows for a token without noise, the root, and one of noise alone, a mask: (2, h) float32.
 
     Source: PrismML's llama.cpp, src/models/dflash.cpp (log-SNR conditioning); its inputs are 1000 and 0 by sines and
     cosines of 10000^(-i/half).

@@ -120,7 +120,7 @@ def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:
         check_keys(inner, (*_READ, *KEYS))
         check_keys(raw.get("dflash_config") or {}, ("block_size", "causal", "mask_token_id", "target_layer_ids"))
         layout = _read(raw, inner, names)
-    except (TypeError, ValueError, AttributeError, KeyError) as error:
+    except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
         raise bad_value(error) from error
     compare_tensors(
         names,
@@ -166,7 +166,8 @@ def _read(raw: Mapping[str, Any], inner: dict[str, Any], names: Mapping[str, tup
         Slot("norm.weight", (hidden,), "final_norm"),
     ]
     if raw.get("log_snr_conditioning"):
-        noise, width = "log_snr_embed.fc", names.get("log_snr_embed.fc1.weight", (0, 2))[-1]
+        noise = "log_snr_embed.fc"
+        width = names.get(f"{noise}1.weight", (0, 2))[-1] // 2 * 2  # of as many sines as cosines
         for at, columns in enumerate((width, hidden), 1):
             outer.append(Slot(f"{noise}{at}.weight", (hidden, columns), f"noise_{at}"))
             outer.append(Slot(f"{noise}{at}.bias", (hidden,), f"noise_{at}_bias"))

@@ -225,7 +225,7 @@ def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: HeadMaps) -> F
 
 
 def never_ends(checkpoint: HeadCheckpoint, end_ids: Collection[int]) -> bool:
-    """Return whether a head drafts a part of the target's tokens that has none of those that end a text."""
+    """Return whether a head drafts some of the target's tokens only, and none of those that end a text."""
     name = next((name for name in checkpoint.shapes if name.rpartition(".")[2] == "d2t"), None)
     if name is None or not end_ids:
         return False

@@ -14,6 +14,7 @@ from typing import Any
 from engine.gguf.config import bad_metadata
 from engine.gguf.header import GgufHeader
 from engine.gguf.model import GgufFile, sources
+from engine.gguf.rotations import read_rotations
 
 _LEGACY = "dspark."
 _KEYS = {
@@ -54,7 +55,7 @@ def read_block_draft(header: GgufHeader) -> tuple[dict[str, Any], GgufFile]:
     """
     try:
         return _read(header)
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise bad_metadata(error) from error
 
 
@@ -85,4 +86,4 @@ def _read(header: GgufHeader) -> tuple[dict[str, Any], GgufFile]:
     config.setdefault("sample_from_anchor", table is not None)
     if slides and config.get("sliding_window"):
         config["layer_types"] = ["sliding_attention" if one else "full_attention" for one in slides]
-    return config, GgufFile(header, found)
+    return config, GgufFile(header, found, read_rotations(metadata, shapes))

@@ -96,7 +96,7 @@ def read_gguf_config(
     form = GGUF[architecture_of(metadata)]
     try:
         return _config(GgufValues(metadata, shapes, floats), form)
-    except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, StopIteration) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, StopIteration) as error:
         raise bad_metadata(error) from error
 
 

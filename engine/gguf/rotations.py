@@ -91,7 +91,7 @@ def _signs(said: Mapping[str, Any]) -> dict[int, torch.Tensor] | None:
     try:
         widths = [int(width) for width in said["sign_widths"]]
         values = torch.tensor([int(value) for value in said["sign_values"]], dtype=torch.float32)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise refused(f"{_PREFIX}sign_values") from error
     right = mode == "explicit" and widths and min(widths) > 0 and len(set(widths)) == len(widths)
     if not right or sum(widths) != len(values) or not bool((values.abs() == 1).all()):
@@ -115,7 +115,7 @@ def _grouped(metadata: Mapping[str, Any], columns: int) -> torch.Tensor:
 
 
 def refused(what: str) -> UnsupportedModel:
-    """Return the error for a rotation that is not known, by what tells of it."""
+    """Return the error for a rotation that is not known; ``what`` names the value that tells of it."""
     return UnsupportedModel(
         "The file says by {what} that its weights are rotated in a way that Tenon does not know; update Tenon, or "
         "choose another file of this model.",

@@ -148,6 +148,11 @@ class StoredTensor:
         return self.shape[0] // self.heads if self.heads and self.shape[0] % (2 * self.heads) == 0 else 1
 
     @property
+    def together(self) -> int:
+        """Rows that a line of the file is of; fewer of them are not read faster."""
+        return max(1, self.encoding.parts[0].rows) if self.encoding is not None else 1
+
+    @property
     def whole(self) -> bool:
         """True if its rows cannot be read by themselves."""
         return self.transposed or (self.encoding is not None and not self.encoding.parts[0].rows)

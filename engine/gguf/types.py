@@ -2,8 +2,8 @@
 
 Source: llama.cpp 0.5.0 and ik_llama.cpp, ggml/include/ggml.h (``enum ggml_type``) and ggml/src/ggml-common.h; of names
 of files llama.cpp, include/llama.h (``enum llama_ftype``). A type is here so that a file can be placed and a refusal
-can name it; `engine.kernels.blocks` has the types that are computed with,
-`engine.gguf.woven` those that become them.
+can name it; `engine.kernels.blocks` has the types that are computed with, and `engine.gguf.woven` those that become
+them.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class GgmlType(IntEnum):
 
     @property
     def rows_together(self) -> int:
-        """Rows that are woven together."""
+        """Number of rows that are woven together; 1 for none."""
         return int(self.name.rpartition("_R")[2]) if "_R" in self.name else 1
 
     def row_bytes(self, columns: int) -> int:

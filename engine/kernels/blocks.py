@@ -137,10 +137,9 @@ def block_of(type: int) -> tuple[int, int]:
 
 
 def places_of(type: int) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]:
-    """Return where a block has its numbers in half precision, and its elements' bits, lowest first.
+    """Return the bytes where a block's numbers in half precision begin, and its fields of elements' bits, lowest first.
 
-    Fields of the bits are how many, the first byte, and bytes before the next: one of n bits of element e is in byte
-    ``first + e // (width * 8 // n) * width + e % width``.
+    A field is (n, first, width): element e has n bits in byte ``first + e // (width * 8 // n) * width + e % width``.
     """
     return _FORMS[type].halves, _FORMS[type].fields
 

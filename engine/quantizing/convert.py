@@ -199,15 +199,22 @@ def _name_of(opened: OpenedModel) -> str:
 
 
 def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
-    """Refuse a copy in more bits than the original has, and a copy of a quantized file, but for 8 bits of others.
+    """Refuse a copy in more bits than the original has, or of quantized weights: those of a folder may have 8 bits.
 
     Raises:
-        InvalidOption: The copy would have more bits.
         UnsupportedModel: The original is quantized.
+        InvalidOption: The copy would have more bits.
     """
     (kind, have), wanted = original.kind, _bits(MIXTURES[to][1])
     name = _name_of(opened)
-    if wanted > (have if have < 8 else max(have, _bits("Q8_0"))):  # whose scales take half a bit more than FP8's
+    if kind not in PLAIN or have < 8:
+        raise UnsupportedModel(
+            "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
+            "weights are F16, BF16 or F32.",
+            name=name,
+            type=opened.config.quantization or type_name(kind),
+        )
+    if wanted > max(have, _bits("Q8_0")):  # whose scales take half a bit more than FP8's
         raise InvalidOption(
             "{name} has {have} bits for each weight, and {to} has {wanted}: more bits bring nothing back, so choose a "
             "smaller type.",
@@ -215,13 +222,6 @@ def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
             have=figure(have, ".3g"),
             to=to,
             wanted=figure(wanted, ".3g"),
-        )
-    if kind not in PLAIN or have < 8:
-        raise UnsupportedModel(
-            "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
-            "weights are F16, BF16 or F32.",
-            name=name,
-            type=opened.config.quantization or type_name(kind),
         )
 
 

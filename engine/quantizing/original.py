@@ -18,6 +18,7 @@ from engine.gguf.mixtures import Facts
 from engine.gguf.model import Source, sources
 from engine.gguf.parts import all_parts, find_gguf
 from engine.gguf.stored_tensor import F32, StoredTensor
+from engine.gguf.woven import put_in_order
 from engine.gguf.writing import pairs_of
 from engine.model_file import OpenedModel
 from engine.weights.checkpoint import piece_values
@@ -79,15 +80,18 @@ class Original:
 
     @property
     def kind(self) -> tuple[int, float]:
-        """Type of most of its weights as GGUF's number, F32 for those made from parts, and the bits of one there."""
-        found: Counter[tuple[int, float]] = Counter()
+        """Type of most of its weights (GGUF's number; F32 if made from parts), and their mean bits in the files."""
+        found, bits = Counter[tuple[int, bool]](), Counter[tuple[int, bool]]()
         for part in (part for tensor in self.tensors for part in tensor.parts):
-            size_bytes, shape = part.size_bytes, part.shape
+            size_bytes, shape, own = part.size_bytes, part.shape, (part.kind, part.encoding is not None)
             if part.encoding is not None:
                 size_bytes = sum(math.prod(one.shape) * one.dtype.itemsize for one in part.encoding.parts)
                 shape = part.encoding.shape
-            found[part.kind, 8 * size_bytes / math.prod(shape)] += part.rows * part.columns
-        return max(found, key=found.__getitem__, default=(F32, 32.0))
+            count = part.rows * part.columns
+            found[own] += count
+            bits[own] += 8 * size_bytes * count // math.prod(shape)
+        most = max(found, key=found.__getitem__, default=None)
+        return (F32, 32.0) if most is None else (most[0], bits[most] / found[most])
 
 
 def from_gguf(opened: OpenedModel) -> Original:
@@ -106,7 +110,8 @@ def from_gguf(opened: OpenedModel) -> Original:
     names = _names(sources(shapes, architecture, *heads))
     tensors = []
     for info, path in zip(infos, paths, strict=True):
-        part = StoredTensor(info.name, path, info.start, info.size_bytes, int(info.kind), info.shape)
+        stored = StoredTensor(info.name, path, info.start, info.size_bytes, int(info.kind), info.shape)
+        part = put_in_order(stored)
         tensors.append(NewTensor(info.name, info.shape, (part,), part.kind, names.get(info.name, ())))
     own = opened.config
     prefix = str(metadata["general.architecture"])

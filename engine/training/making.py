@@ -353,13 +353,13 @@ def _write(
 
 
 def _frequent_tokens(examples: Sequence[Example], size: int, count: int, wanted: Collection[int] = ()) -> Tensor | None:
-    """Return the ids of the tokens that come most often, ascending, and of those that are wanted in any case."""
+    """Return so many ids, ascending: those that are wanted in any case, and the most frequent ones."""
     if count >= size:
         return None
     learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]
     seen = torch.bincount(torch.tensor(learned), minlength=size).double()
     seen += _ASSUMED / (torch.arange(size) + 2 * _ASSUMED)
-    seen[list(wanted)] = torch.inf
+    seen[[token for token in wanted if token < size]] = torch.inf
     return seen.topk(count).indices.sort().values
 
 

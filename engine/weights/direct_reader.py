@@ -287,7 +287,7 @@ def read_pieces(
         stored = piece.stored
         if stored.transposed or stored.encoding is not None:
             # A few rows at a time stay in the core's cache with all that they are made by way of.
-            few = piece.count if stored.whole else max(1, _MADE_NUMBERS // max(1, stored.columns))
+            few = piece.count if stored.whole else _multiple(stored.together, _MADE_NUMBERS // max(1, stored.columns))
             for first in range(0, piece.count, few):
                 rows = read_rows(files, stored, piece.first + first, min(few, piece.count - first), keep_cached)
                 # By way of NumPy: who asks may be in torch's inference mode, and the threads here are not.
@@ -337,5 +337,9 @@ def _step(stored: StoredTensor, row_multiple: int) -> int:
     """Return the rows of a piece."""
     if stored.whole:
         return max(1, stored.rows)
-    multiple = lcm(stored.head_rows, row_multiple)
-    return max(multiple, PIECE_BYTES // max(1, stored.row_bytes) // multiple * multiple)
+    return _multiple(lcm(stored.head_rows, row_multiple, stored.together), PIECE_BYTES // max(1, stored.row_bytes))
+
+
+def _multiple(of: int, most: int) -> int:
+    """Return the largest multiple of a number that is no more than ``most``, or the number."""
+    return max(of, most // of * of)

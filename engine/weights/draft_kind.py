@@ -74,8 +74,8 @@ def draft_kind(folder: Path) -> DraftKind:
 def head_kind(folder: Path) -> HeadKind | None:
     """Return the kind of a draft head by its config and its tensors' names; published ones claim LlamaForCausalLM.
 
-    A folder that cannot be read counts as a whole model (None), whose own reader reports the error. Of GGUF files the
-    layer is a head that a model has beside it (MTP), and a draft of whole blocks.
+    A folder that cannot be read counts as a whole model (None), whose own reader reports the error. A GGUF file is a
+    head if it has the layer that belongs to a model beside it (MTP), or a draft of whole blocks.
     """
     if folder.is_file():
         with suppress(OSError), open_file(folder) as file:

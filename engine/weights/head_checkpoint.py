@@ -16,8 +16,8 @@ from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile
 from engine.gguf.stored_tensor import is_finite
 from engine.gguf.types import GgmlType
-from engine.weights.checkpoint import INDEX, SINGLE, check_type, read_config_file, values, weight_files
-from engine.weights.direct_reader import read_rows
+from engine.weights.checkpoint import INDEX, SINGLE, check_type, piece_values, read_config_file, weight_files
+from engine.weights.direct_reader import Piece, read_rows
 from engine.weights.draft_kind import (
     ADAPTER_CONFIG,
     ADAPTER_SAFETENSORS,
@@ -31,7 +31,7 @@ from engine.weights.watched_file import WatchedFile
 
 # Safetensors files that are named after their contents.
 _OTHER_NAMES = (MEDUSA_SAFETENSORS, ADAPTER_SAFETENSORS)
-_WEIGHTS = {".safetensors", ".bin", ".pt", ".gguf"}
+_WEIGHTS = {".safetensors", ".bin", ".pt"}
 
 
 class HeadCheckpoint:
@@ -71,8 +71,8 @@ class HeadCheckpoint:
 
     def digest(self) -> str:
         """Return the text that names the weights in measurements: others have another folder or a later time."""
-        there = sorted(self.folder.iterdir()) if self.folder.is_dir() else [self.folder]
-        status = [path.stat() for path in there if path.suffix in _WEIGHTS]
+        inside = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        status = [path.stat() for path in inside if path.suffix in _WEIGHTS] or [self.folder.stat()]
         times = [(one.st_size, one.st_mtime_ns) for one in status]
         facts = (self.config, sorted(self.shapes.items()), str(self.folder.resolve()), times)
         return hashlib.sha256(repr(facts).encode()).hexdigest()
@@ -111,7 +111,7 @@ def _from_gguf(file: GgufFile, name: str) -> Tensor:
     if stored.kind == GgmlType.I64:  # ids of the target's tokens, which safetensors count from the draft's own
         return raw.view(torch.int64) - torch.arange(stored.columns)
     check_type(stored)
-    return values(stored.kind, raw, stored.columns).view(stored.shape)
+    return piece_values(Piece(stored, 0, stored.rows, raw)).view(stored.shape)
 
 
 def _read_pytorch(path: Path) -> dict[str, Tensor]:

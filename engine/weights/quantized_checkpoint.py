@@ -496,9 +496,10 @@ def _find_prism(
         return None
     encoding, base = found.encoding, name.removesuffix(".weight")
     width, rotation = widths.get(base.removeprefix("language_model."), 0), None
-    if width:
+    if width or f"{base}.signs" in parts:
         signs = content(part_of(name, f"{base}.signs", parts)).float()
-        right = width & (width - 1) == 0 and encoding.columns % width == 0 and signs.shape == (encoding.columns,)
+        right = width > 1 and width & (width - 1) == 0 and encoding.columns % width == 0
+        right = right and signs.shape == (encoding.columns,)
         if not right or not bool((signs.abs() == 1).all()):
             raise refused(f"{base}.signs")
         new = Rotation(signs / math.sqrt(width), width)
@@ -514,7 +515,7 @@ def _prism(settings: Mapping[str, Any]) -> Method:
             raise refused(key)
     try:
         widths = {str(record["path"]): int(record["block"]) for record in told["modules"]}
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise refused("modules") from error
     return Method(type_name(PQ2_0), partial(_find_prism, settings=settings, widths=widths, made={}), streams=True)
 
@@ -559,7 +560,7 @@ _METHODS: dict[str, Callable[[Mapping[str, Any]], Method | None]] = {
 
 
 def completed(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
-    """Return a folder's config.json with what ModelOpt's older versions write beside it and PrismML leaves out."""
+    """Return a folder's config.json with settings that older ModelOpts write beside it, and PrismML's architecture."""
     if config.get("model_type") == _PRISM:
         return {"architectures": [_PRISM_ARCHITECTURE], **config}
     if settings_of(config):

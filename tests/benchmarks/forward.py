@@ -224,7 +224,7 @@ def main() -> None:
     others = parser.add_mutually_exclusive_group()
     others.add_argument("--mixture", action="store_true", help="files of a 3.2 B mixture of experts in their place")
     others.add_argument("--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents")
-    others.add_argument("--hybrid", choices=HYBRIDS, help="files of a model with gated DeltaNet in Qwen3.5's shape")
+    others.add_argument("--hybrid", nargs="?", const="2b", choices=HYBRIDS, help="gated DeltaNet in Qwen3.5's shape")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=[*KINDS, *blocks.NAMES])
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))

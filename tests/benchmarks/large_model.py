@@ -231,8 +231,6 @@ class HybridShape(Shape):
 LLAMA = Shape("shape", "llama", 22, 2048, 5632, 32, 4, 64)
 #: Qwen3-30B-A3B's with fewer and smaller experts: 3.2 B parameters, 0.4 of them for a token.
 QWEN3_MOE = Shape("mixture", "qwen3moe", 15, 1024, 512, 32, 4, 128, experts=128, chosen=8)
-#: Bonsai 2's, which is Qwen3.8-27B's: 26.9 B parameters.
-BONSAI = HybridShape("bonsai", "qwen35", 64, 5120, 17408, 24, 4, 256, vocabulary=248320, value_heads=48)
 #: GLM-4.7-Flash's with 8 layers of 16 experts in place of 47 of 64: 1.5 B parameters, 0.7 of them for a token.
 GLM_FLASH = LatentShape(
     *("latents", "deepseek2", 8, 2048, 1536, 20, 1, 576),
@@ -245,10 +243,11 @@ GLM_FLASH = LatentShape(
     dense=10240,
 )
 
-#: Qwen3.5-2B's and 4B's with a smaller vocabulary: 1.4 and 3.5 B parameters.
+#: Qwen3.5-2B's and 4B's with a smaller vocabulary, 1.4 and 3.5 B parameters, and Bonsai 2's, Qwen3.8-27B's, 26.9 B.
 HYBRIDS = {
     "2b": HybridShape("hybrid", "qwen35", 24, 2048, 6144, 8, 2, 256),
     "4b": HybridShape("hybrid-4b", "qwen35", 32, 2560, 9216, 16, 4, 256, value_heads=32),
+    "27b": HybridShape("bonsai", "qwen35", 64, 5120, 17408, 24, 4, 256, vocabulary=248320, value_heads=48),
 }
 
 KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")

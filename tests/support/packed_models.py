@@ -89,7 +89,7 @@ def assert_only_rounded(
     sparse = any(layer.experts is not None for layer in weights.layers)
 
     def apart(rows: torch.Tensor) -> torch.Tensor:
-        """Of a mixture the usual row's: where two experts are nearly equal, a rounding may choose the other."""
+        """Return the norm of all rows, or the median row's in a mixture: nearly equal experts may change places."""
         each = (rows - exact).norm(dim=-1)
         return each.median() if sparse else each.norm()
 

@@ -408,8 +408,7 @@ def machines(camera: Camera) -> None:
                 bar.setValue(bar.maximum() * part // 3)
                 camera.take(window, f"{name}-{part}")
             bar.setValue(0)
-            assert workspace.machine.report is not None
-            workspace.machine.kept.keep(workspace.machine.report, page.options(), MEASURED)
+            workspace.machine._last = page.options(), MEASURED
             every = ("dovetail", "lookup", "plain", "layer-offload")
             stage = Measuring(Stage.MODES, "", 0.86, every, "layer-offload", 4, 12.0)
             workspace.machine._show(stage if measured else Measuring(Stage.SPEEDS, "memory", 0.4))

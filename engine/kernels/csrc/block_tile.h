@@ -10,10 +10,10 @@
  *   run_end(run, scale, whole)    a run's sum; of bytes in pairs times the scales, where these are `whole`
  *   add_runs(sum, run)            a sub-block's sum with a further run's, or a group's in pairs
  *
- * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sum of these times their scales is exact
- * too; groups are added in order by fused multiply-add with the activations' scale, and chunks by another with the weights'
- * factor. Else sub-blocks are added in order, by fused multiply-add with the product of both scales. Mins times the
- * activations' sums are added before a chunk's products, likewise in order. */
+ * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sub-blocks are added in order, times their
+ * scales, then groups by fused multiply-add with the activations' scale, and chunks by another with the weights' factor.
+ * Else sub-blocks are added in order, by fused multiply-add with the product of both scales. Mins times the activations'
+ * sums are added before a chunk's products, likewise in order. */
 
 #include "block_panel.h"
 #include "quantize.h"

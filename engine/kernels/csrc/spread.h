@@ -14,8 +14,8 @@
 #include "choices.h"
 #include "codebooks.h"
 
-/* Whether a type's scales are small integers, times a float of the chunk: a group's sum of products times them is exact,
- * as an integer and as a float. */
+/* Whether a type's scales are integers, times a float of the chunk. Where weights have fewer than 7 bits, a group's sum of
+ * products times them is exact as an integer and as a float, so that sets which add integers have the bits of the others. */
 static inline int has_whole_scales(int32_t type)
 {
     return type == TENON_Q2_K || type == TENON_Q3_K || type == TENON_Q4_K || type == TENON_Q5_K || type == TENON_Q6_K

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -425,7 +427,9 @@ OUTSIDE = {
 }
 
 
-def in_gguf(path: Path, state: dict[str, Tensor], legacy: bool, **said: Any) -> Path:
+def in_gguf(
+    path: Path, state: dict[str, Tensor], legacy: bool, hadamard: Mapping[str, Any] = MappingProxyType({}), **said: Any
+) -> Path:
     """Write a draft as llama.cpp's converter does, or as PrismML's did, in float32."""
     prefix = "dspark" if legacy else "dflash"
     own = f"{prefix}.dspark" if legacy else prefix
@@ -446,6 +450,7 @@ def in_gguf(path: Path, state: dict[str, Tensor], legacy: bool, **said: Any) -> 
         f"{own}.mask_token_id" if legacy else "tokenizer.ggml.mask_token_id": MASK,
         "tokenizer.ggml.tokens": [str(token) for token in range(VOCABULARY)],
         **{f"{own}.{key}": value for key, value in said.items()},
+        **{f"prism.hadamard.{key}": value for key, value in hadamard.items()},
     }
     named = {}
     for name, value in state.items():
@@ -535,12 +540,56 @@ def test_a_gguf_file_is_the_same_draft(target: Decoder, tmp_path: Path, kind: st
         ({"target_layers": "one"}, "A value in the GGUF file's metadata is missing or of the wrong kind"),
         ({"block_count": 0}, "missing or of the wrong kind"),
         ({"block_size": 0}, "missing or of the wrong kind"),
+        ({"block_size": math.inf}, "A value in the draft's config.json is missing or of the wrong kind"),
     ],
 )
 def test_a_gguf_file_that_is_not_known_is_refused(said: dict[str, Any], problem: str, tmp_path: Path) -> None:
     path = in_gguf(tmp_path / "m-dflash.gguf", make_state("dflash"), False, **said)
     with pytest.raises((UnsupportedModel, ConfigInvalid), match=problem):
         read_block(OpenedModel("draft", path).head)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "error"),
+    [
+        ("markov_head.markov_w1.weight", (3,), ConfigInvalid),
+        ("log_snr_embed.fc1.weight", (HIDDEN, 15), TensorMismatch),
+        ("log_snr_embed.fc1.weight", (HIDDEN,), TensorMismatch),
+    ],
+)
+def test_a_gguf_file_with_a_tensor_of_another_shape_is_refused(
+    name: str, shape: tuple[int, ...], error: type[Exception], tmp_path: Path
+) -> None:
+    state = noisy(make_state("dspark-vanilla"))[0] | {name: torch.zeros(shape)}
+    with pytest.raises(error):
+        read_block(OpenedModel("draft", in_gguf(tmp_path / "m-dspark.gguf", state, False, **NOISE)).head)
+
+
+def test_a_gguf_draft_whose_matrices_are_rotated_is_read_without_the_rotation(tmp_path: Path) -> None:
+    state, name = make_state("dflash"), "layers.0.mlp.up_proj.weight"
+    mixing = torch.tensor([[1.0, 1.0], [1.0, -1.0]]) * 0.5**0.5
+    rotated = (state[name].view(-1, HIDDEN // 2, 2) @ mixing).view(-1, HIDDEN)
+    path = in_gguf(
+        tmp_path / "m-dflash.gguf",
+        state | {name: rotated},
+        False,
+        hadamard={
+            "version": 1,
+            "block_size": 2,
+            "transform": "normalized-sylvester-walsh-hadamard",
+            "axis": "input-last-dimension",
+            "sign_mode": "identity",
+            "weight_names": ["blk.0.ffn_up.weight"],
+        },
+    )
+    torch.testing.assert_close(OpenedModel("draft", path).head.tensor(name), state[name])
+
+
+def test_another_gguf_draft_of_the_same_name_has_another_digest(tmp_path: Path) -> None:
+    path = in_gguf(tmp_path / "m-dflash", make_state("dflash"), False)
+    first = HeadCheckpoint(path).digest()
+    os.utime(path, (1, 1))
+    assert HeadCheckpoint(path).digest() != first
 
 
 @pytest.mark.usefixtures("no_gpu")

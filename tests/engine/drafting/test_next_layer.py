@@ -20,12 +20,15 @@ from engine.drafting.kinds import read_draft
 from engine.drafting.lookup import PromptLookup
 from engine.drafting.trees import TreeShape
 from engine.errors import DraftMismatch, TensorMismatch, UnsupportedModel
+from engine.loaded_model import load_model
+from engine.messages import OWN_HEAD, LoadOptions
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
 from engine.model_file import OpenedModel, open_draft
 from engine.placement.device import Link
 from engine.planning.planner import own_drafts
+from engine.run import settle
 from tests.support.checkpoints import all_experts, write_checkpoint
 from tests.support.decoders import load_decoder, load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -108,6 +111,14 @@ def test_a_reply_is_the_models_own(
     assert trees.timings.draft_n > 0
     following = client.answer(TEXT + reply.text, target, draft="mtp", mode="dovetail", **settings)
     assert following.timings.cache_n > 0
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
+def test_a_gguf_model_is_loaded_with_its_layer(tmp_path: Path, beside: bool) -> None:
+    _, path = write_gguf_with_next_layer(tmp_path / "model", "glm4-moe", beside=beside)
+    model = load_model(settle(LoadOptions(model=str(path), drafts=(OWN_HEAD,), weights="fp32")))
+    assert [draft.kind for draft in model.drafts] == ["head"]
+    model.release()
 
 
 class Both(ChainDraft):

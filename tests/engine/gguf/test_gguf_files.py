@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 import tracemalloc
@@ -133,6 +134,7 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
         ("llama", {"expert_count": 8}, UnsupportedModel, r"no expert_count \(8\)"),
         ("llama", {"block_count": None}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"embedding_length": "wide"}, ConfigInvalid, "missing or of the wrong kind"),
+        ("llama", {"embedding_length": math.inf}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"attention.head_count": 0}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"attention.head_count_kv": [1, 2]}, UnsupportedModel, "layers are alike"),
         ("llama", {"attention.value_length": 8}, UnsupportedModel, "keys and values differ"),

@@ -15,10 +15,16 @@ from engine.gguf.types import FILE_TYPES, GgmlType
 from engine.kernels import blocks
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions
+from engine.model.config import read_config
+from engine.model.weight_format import stored_format
+from engine.model_file import OpenedModel
+from engine.quantizing.original import from_gguf
 from engine.run import settle
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.gguf_files import write_gguf
+from tests.support.packed_models import TOKENS, load, logits
+from tests.support.streams import streamed_decoder
 
 NAME = "blk.1.ffn_down.weight"
 
@@ -108,6 +114,13 @@ def test_woven_rows_are_computed_with_in_order(whole: bytes, tmp_path: Path) -> 
     assert source.stored(name).kind == GgmlType.Q8_0
     assert torch.equal(source.tensor(name), plain)
     load_model(settle(LoadOptions(model=str(path)))).release()
+    streamed = streamed_decoder(path, stored_format(read_config(source)), 0, 2)
+    found = streamed.forward(TOKENS, torch.arange(len(TOKENS)), streamed.new_cache(64)).logits
+    assert torch.equal(found, logits(load(path, "auto"), path))
+    streamed.source.release()
+    original = from_gguf(OpenedModel("woven", path))
+    (part,) = (one for one in original.tensors if one.name == NAME)
+    assert torch.equal(torch.cat(list(part.rows(original.files, lambda: None))), plain)
     at = whole.index(NAME.encode()) + len(NAME) + 4 + 8
     path.write_bytes(whole[:at] + struct.pack("<QI", 252, GgmlType.Q8_0_R8) + whole[at + 12 :])
     with pytest.raises(WeightsCorrupt, match=rf"{NAME} cannot be Q8_0_R8 of the shape"):

@@ -11,10 +11,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.gguf import woven
 from engine.gguf.stored_tensor import StoredTensor
 from engine.gguf.types import GgmlType
 from engine.gguf.woven import PLAIN_OF, put_in_order, unwoven
 from engine.kernels import blocks
+from engine.weights import direct_reader
 from engine.weights.direct_reader import read_pieces, read_rows
 from engine.weights.watched_file import WatchedFile
 
@@ -72,3 +74,23 @@ def test_woven_rows_are_read_in_order(kind: GgmlType, tmp_path: Path) -> None:
     assert torch.equal(torch.cat([piece.raw for piece in pieces]), whole.flatten())
     for first, count in ((0, 1), (3, 2), (8, 8), (13, 19)):
         assert torch.equal(read_rows(files, ordered, first, count), whole[first : first + count].flatten())
+
+
+@pytest.mark.parametrize("multiple", [1, 32])
+def test_each_woven_row_is_put_in_order_once(multiple: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few rows are made at a time, whose number comes from their columns."""
+    raw, lines = _wild(GgmlType.Q8_0_R8), []
+    path = tmp_path / "model.gguf"
+    path.write_bytes(raw.numpy().tobytes())
+
+    def counted(kind: GgmlType, some: Tensor) -> Tensor:
+        lines.append(len(some))
+        return unwoven(kind, some)
+
+    monkeypatch.setattr(woven, "unwoven", counted)
+    monkeypatch.setattr(direct_reader, "_MADE_NUMBERS", 13 * 512)
+    monkeypatch.setattr(direct_reader, "PIECE_BYTES", 20 * GgmlType.Q8_0.row_bytes(512))
+    ordered = put_in_order(StoredTensor("w", path, 0, raw.numel(), int(GgmlType.Q8_0_R8), (32, 512)))
+    pieces = read_pieces({path: WatchedFile(path)}, [ordered], lambda: None, multiple)
+    assert torch.equal(torch.cat([piece.raw.clone() for piece in pieces]), unwoven(GgmlType.Q8_0_R8, raw).flatten())
+    assert sum(lines) == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -223,6 +224,8 @@ def test_a_pack_for_mlx_stays_in_two_bits(tmp_path: Path) -> None:
         ({"quantization": {"bits": 1, "group_size": 128, "mode": "affine"}}, "quantization"),
         ({"modules": [{"path": "lm_head"}]}, "modules"),
         ({"modules": [{"path": "lm_head", "block": 96}]}, r"lm_head\.signs"),
+        ({"modules": [{"path": "lm_head", "block": math.inf}]}, "modules"),
+        ({"modules": []}, r"\.signs that its weights are rotated in a way"),
     ],
 )
 def test_a_pack_that_is_not_known_is_refused(said: dict[str, Any], sentence: str, tmp_path: Path) -> None:
@@ -277,6 +280,7 @@ def test_a_kept_file_has_rotated_blocks_and_says_so(tmp_path: Path) -> None:
         {"sign_mode": "random"},
         {"sign_widths": [128]},
         {"sign_values": [2]},
+        {"sign_values": [math.inf]},
         {"weight_names": ["blk.0.ssm_alpha.weight"]},
         {"weight_names": ["blk.9.ffn_up.weight"]},
         {"weight_names": [3]},

@@ -161,7 +161,8 @@ def test_any_bytes_are_what_gguf_says(case: tuple[int, bytes]) -> None:
         blocks.arrange(type, raw, len(raw), columns)
     except NotFinite:
         # A scale of a row may be so large that its weights need not be finite.
-        assert not torch.isfinite(expected(type, raw)).all() or blocks.name_of(type) in ("MXFP4", *IK_NAMES)
+        large = blocks._FORMS[type].row_scale == torch.float32
+        assert not torch.isfinite(expected(type, raw)).all() or blocks.name_of(type) == "MXFP4" or large
     else:
         assert torch.isfinite(expected(type, raw)).all()
 

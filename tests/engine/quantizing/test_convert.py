@@ -189,7 +189,7 @@ def bad(folder: Path, kind: str) -> CopyRequest:
     [
         ("quantized", "q is quantized already .Q4_K_M., and a copy of a copy loses twice"),
         ("more bits", "small has 16 bits for each weight, and f32 has 32"),
-        ("more bits than a quantized one", "q has 4.5 bits for each weight, and q8_0 has 8.5"),
+        ("more bits than a quantized one", "q is quantized already .Q4_K_M., and a copy of a copy loses twice"),
         ("exists", "There is a file .*there.gguf already"),
         ("installed", "There is an installed model 'small-Q4_K_M' already"),
         ("name", "cannot be called"),
