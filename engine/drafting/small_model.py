@@ -105,9 +105,17 @@ class ModelDraft(DraftKind):
         Raises:
             DraftMismatch: Either does not hold.
         """
+        self.check_tokens(target)
+        self.check_size(target.config)
+
+    def check_tokens(self, target: OpenedModel) -> None:
+        """Check that its tokens are the target's.
+
+        Raises:
+            DraftMismatch: They differ.
+        """
         if target is not self.opened and not have_one_vocabulary(target.metadata, self.opened.metadata):
             check_pair(target.vocabulary, self.opened.vocabulary)
-        self.check_size(target.config)
 
     def check_size(self, target: ModelConfig) -> None:
         """Check that no more weights are read for a guess than for a token of the target.
