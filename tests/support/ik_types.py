@@ -25,10 +25,9 @@ NAMES = ("IQ2_K", "IQ3_K", "IQ4_K", "IQ5_K", "IQ6_K", "IQ2_KS", "IQ3_KS", "IQ4_K
 def dequantized(name: str, raw: np.ndarray) -> np.ndarray:
     """Rows (n, columns) float32 of one of these types, from bytes (n, bytes) uint8."""
     kind = GgmlType[name]
-    head, blocks = (
-        raw[:, : kind.row_extra_bytes],
-        raw[:, kind.row_extra_bytes :].reshape(len(raw), -1, kind.block_bytes),
-    )
+    count = (raw.shape[1] - kind.row_extra_bytes) // kind.block_bytes
+    head, blocks = np.split(raw, [kind.row_extra_bytes], axis=1)
+    blocks = blocks.reshape(len(raw), count, kind.block_bytes)
     if name in _ROW:
         scale = head.copy().view(_ROW[name]).astype(np.float32)[:, :, None]
     else:
@@ -43,7 +42,7 @@ def dequantized(name: str, raw: np.ndarray) -> np.ndarray:
         values = table[codes] + more * choice[..., None]
         # A scale's product is rounded first.
         out[..., at] = (scale * whole.astype(np.float32)[..., None]) * values.astype(np.float32)
-    return out.reshape(len(raw), -1)
+    return out.reshape(len(raw), 256 * count)
 
 
 def _group(name: str, b: np.ndarray, group: int, sixteenth: int, at: np.ndarray) -> tuple[np.ndarray, ...]:
