@@ -518,7 +518,7 @@ static int check_states(const char *set, int mamba)
         {.rows = pending, .length = length, .depths = depths[1], .ancestors_stride = MOST_PENDING + MOST_NODES}};
     for (int piece = 0; piece < 2; piece++) {
         const int64_t begin = piece ? cut : known, end = piece ? length : cut, guessed = piece * pending;
-        const int64_t base = between(0, length / CHUNK) * CHUNK, count = piece ? nodes : pending;
+        const int64_t base = between(0, last / CHUNK) * CHUNK, count = piece ? nodes : pending;
         draft.frames[0] = frame_from(x, &whole, states, base);
         texts[0].rows = end - begin, texts[0].pending = begin - known;
         texts[1].rows = count, texts[1].pending = guessed;
@@ -560,7 +560,7 @@ static int check_states(const char *set, int mamba)
             memcpy(hidden + j * NARROW, path[length + j], NARROW * sizeof *hidden);
             memcpy(hidden + (depth + j) * NARROW, path[length + j], NARROW * sizeof *hidden);
         }
-        draft.frames[0] = frame_from(x, &whole, states, between(0, length / CHUNK) * CHUNK);
+        draft.frames[0] = frame_from(x, &whole, states, between(0, last / CHUNK) * CHUNK);
         run_states(&s, (struct tenon_text[]){{.rows = depth, .depths = chain},
                                              {.rows = depth, .length = length, .depths = chain}},
                    (struct tenon_text_memory *[]){&other, &draft}, 2, hidden);
