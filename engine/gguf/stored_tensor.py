@@ -149,7 +149,7 @@ class StoredTensor:
 
     @property
     def together(self) -> int:
-        """Rows that a line of the file is of; fewer of them are not read faster."""
+        """Number of rows that the file stores together: to read one of them is to read all of them."""
         return max(1, self.encoding.parts[0].rows) if self.encoding is not None else 1
 
     @property

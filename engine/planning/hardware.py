@@ -165,7 +165,7 @@ def measure_report(
     check: Callable[[], None] = lambda: None,
     again: bool = False,
 ) -> MachineReport:
-    """Describe this machine with its speeds, measured if none are kept or those of a busy machine: some seconds.
+    """Describe this machine with its speeds; measure them, for some seconds, if only a busy machine's or none are kept.
 
     Args:
         progress: Called with the next part to be measured and the share that is done.

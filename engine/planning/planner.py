@@ -86,7 +86,7 @@ class ModelPlanner:
         """Plan again with what was measured since, and keep the error of plain decoding's prediction."""
         if self._profiled:
             self._report = replace(self._report, speeds=kept_speeds(self._report) or self._report.speeds)
-        # The first one who needs the time of products measures it, if the machine was not measured yet.
+        # On a machine that was not measured yet, the time of products is measured when a plan first needs it.
         measure = self._profiled and self._report.speeds is None
         seconds = (lambda: format_seconds(cache_folder())) if measure else None
         self.machine = self._make(self._report, profiles=self.profile, seconds=seconds)  # what made the plan

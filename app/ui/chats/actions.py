@@ -441,7 +441,7 @@ class ChatShelf(QObject):
         self.show_conversations()
 
     def _set_changed(self, group: str, changed: bool) -> None:
-        """Remember whether a group is otherwise than it is by itself."""
+        """Remember that a group is folded or unfolded by the user, or forget that."""
         others = tuple(known for known in self._workspace.settings.folded_groups if known != group)
         self._workspace.settings.folded_groups = (*others, group) if changed else others
 

@@ -131,7 +131,7 @@ class MessageWidget(QWidget):
         self.editor.begin()
 
     def _show_editor(self, shown: bool) -> None:
-        """Hide what the field stands in place of, or show it again."""
+        """Hide the message while its field is open, or show it again."""
         raise NotImplementedError
 
     def _copy_message(self, action: Action) -> None:
