@@ -97,10 +97,9 @@ def state_bytes(config: ModelConfig, states: int) -> int:
     before, channels, delta = config.convolution - 1, config.channels, config.delta
     state = 0 if delta is None else delta.heads * delta.key_dim * delta.value_dim
     row = channels + (0 if delta is None else delta.keys + delta.values + delta.heads)
-    rows, kept = before + CHUNK + MOST_KEPT + 1, _MOST_INPUTS if delta is None else states
-    # While a piece of a prompt is read, there are two more frames with rows for its end, and two states for boundaries
-    # in it. The last term is a spare state that is used again.
-    return 4 * (3 * rows * row + (1 + kept + 4) * (state + before * channels) + state)
+    # While a piece of a prompt is read, there are two more frames, with rows for its end.
+    rows, kept = 3 * (before + CHUNK + 1) + MOST_KEPT, _MOST_INPUTS if delta is None else states
+    return 4 * (rows * row + (3 + kept) * (state + before * channels))
 
 
 @dataclass(frozen=True)
@@ -167,9 +166,12 @@ class TextStates:
         """Bytes that are allocated now."""
         frames = [*self._frames.values(), *self._pending.values()]
         frames += [frame for both in self._prepared.values() for frame in both]
-        frames += [frame for kept in self._snapshots.values() for frame in kept.values()]
+        frames += [
+            frame for kept in (self._snapshots, self._taken) for each in kept.values() for frame in each.values()
+        ]
+        tensors = [*self._spare.values(), *(tensor for frame in frames for tensor in frame.tensors)]
         # A kept state may be the present one too.
-        return sum({tensor.data_ptr(): tensor.nbytes for frame in frames for tensor in frame.tensors}.values())
+        return sum({tensor.data_ptr(): tensor.nbytes for tensor in tensors}.values())
 
     def release(self) -> None:
         """Forget all states, and give back their memory."""
@@ -178,6 +180,7 @@ class TextStates:
         self._frames = {layer: sizes.frame(0, self._rows) for layer, sizes in self._sizes.items()}
         self._pending: dict[int, Frame] = {}  # of such a piece, up to the rows that are computed
         self._prepared: dict[int, tuple[Frame, Frame]] = {}  # the same where the library computes, by turns
+        self._piece: list[int] = []  # boundaries in such a piece whose states are kept
         self._taken: dict[int, dict[int, Frame]] = {}
         self._spare: dict[int, Tensor] = {}  # states that nobody has any more
         self._snapshots.clear()
@@ -191,6 +194,9 @@ class TextStates:
             self._advance(range(CHUNK), (), CHUNK)
         self._length, self._count = length, uncommitted + count
         self._long = is_chain and not uncommitted and count > MOST_KEPT
+        if self._long:
+            self._spare.clear()
+            self._mark_piece()
         needed = CHUNK + 1 if self._long else length - self._base + uncommitted + count
         if needed > self._rows:
             self._grow(max(needed, min(2 * self._rows, CHUNK + MOST_KEPT + 1)), length - self._base + uncommitted)
@@ -210,13 +216,13 @@ class TextStates:
         """Describe the frames for the library."""
         self._changed = self._long
         end = (self._length + self._count - 1) // CHUNK * CHUNK
-        marks = self._marked(self._base, end) if self._long else []
+        marks = self._piece if self._long else []
         for layer, memory in self._memories.items():
             sizes = self._sizes[layer]
             memory.frames[0], memory.is_long, memory.marks = self._frames[layer].structure, self._long, len(marks)
             if not self._long:
                 continue
-            both = self._prepared[layer] = sizes.frame(end, self._rows), sizes.frame(end, self._rows)
+            both = self._prepared[layer] = sizes.frame(end, CHUNK + 1), sizes.frame(end, CHUNK + 1)
             memory.current, memory.frames[1], memory.frames[2] = 0, *(frame.structure for frame in both)
             for at, mark in enumerate(marks):
                 frame = self._taken.setdefault(mark, {}).setdefault(layer, sizes.frame(mark, 0))
@@ -297,10 +303,11 @@ class TextStates:
             return Span(sizes, frame, frame, self._length - self._base + uncommitted, count, steps, {})
         source = self._pending[layer] if uncommitted else frame
         end = self._length + uncommitted + count
-        target = sizes.frame((end - 1) // CHUNK * CHUNK, self._rows)
+        target = sizes.frame((end - 1) // CHUNK * CHUNK, CHUNK + 1)
         marks = {
             mark: self._taken.setdefault(mark, {}).setdefault(layer, sizes.frame(mark, 0))
-            for mark in self._marked(source.base, target.base)
+            for mark in self._piece
+            if source.base < mark <= target.base
         }
         self._pending[layer] = target
         return Span(sizes, source, target, self._length + uncommitted - source.base, count, None, marks)
@@ -316,7 +323,7 @@ class TextStates:
             if len(keep) or len(rows) not in (0, self._count):
                 raise ValueError(f"{len(rows)} of {self._count} rows of a prompt cannot be kept alone")
             if len(rows):
-                self._base = (self._length + self._count - 1) // CHUNK * CHUNK
+                self._base, self._rows = (self._length + self._count - 1) // CHUNK * CHUNK, CHUNK + 1
                 for layer in self._frames:
                     self._frames[layer] = self._finished(layer)
                 self._changed = True
@@ -443,10 +450,17 @@ class TextStates:
         if self._base and self._base not in self._snapshots:
             self._keep(self._base, self._copied(0))
 
-    def _marked(self, base: int, end: int) -> list[int]:
-        """Return the boundaries in a piece of a prompt whose states are kept: at most two, for memory's sake."""
-        marks = [mark for mark in range(base + CHUNK, end + 1, CHUNK) if self._keeps(mark)]
-        return [*marks[:1], *marks[1:][-1:]]
+    def _mark_piece(self) -> None:
+        """Settle the boundaries in a piece of a prompt whose states are kept, at most two; drop states in their favour.
+
+        So a text never has more states than a plan counts, and a piece that is given up costs one or two of them.
+        """
+        end = (self._length + self._count - 1) // CHUNK * CHUNK
+        marks = [mark for mark in range(self._base + CHUNK, end + 1, CHUNK) if self._keeps(mark)]
+        first_stays = min(len(self._snapshots), 1)
+        self._piece = [*marks[:1], *marks[1:][-1:]][first_stays - self.most :]
+        left = self.most - len(self._piece)
+        self._snapshots = {at: self._snapshots[at] for at in useful(self._snapshots, max(left, 2))[:left]}
 
     def _keeps(self, position: int) -> bool:
         every = _EVERY_INPUTS if self._delta is None else _EVERY_STATES

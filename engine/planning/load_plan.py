@@ -28,7 +28,7 @@ from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
 from engine.model.fused_layer import can_fuse
 from engine.model.tensors import expected_tensors
-from engine.model.text_states import LEAST_STATES
+from engine.model.text_states import LEAST_STATES, MOST_STATES
 from engine.model.weight_format import DENSE_BF16, FORMAT_NAMES, WeightFormat, stored_format, weight_format
 from engine.modes import Mode
 from engine.placement import (
@@ -362,7 +362,8 @@ class LoadPlanner:
     def _sizes(self, weights: WeightFormat) -> list[Sizes]:
         """Return the sizes to try in order: fewer states, then other formats, then less and less context."""
         formats, context = self._formats(weights), self._wanted
-        sizes = [Sizes(self._config, formats[0], context)] if self._config.delta else []
+        most = MOST_STATES if self._config.delta else LEAST_STATES
+        sizes = [Sizes(self._config, formats[0], context, states) for states in range(most, LEAST_STATES, -1)]
         sizes += [Sizes(self._config, one, context, LEAST_STATES) for one in formats]
         while context > self._smallest:
             context = max(context // 2, self._smallest)

@@ -22,6 +22,7 @@ from app.chat.model_entries import (
 from engine.hub.catalogue import CatalogueModel, catalogue
 from engine.hub.offer import find_or_outline
 from engine.messages import LoadOptions, ModelOutline, Prediction
+from engine.messages.machine import HostMemory
 from engine.planning.planner import predict
 from tests.published.families import FAMILIES
 from tests.support.checkpoints import VARIANTS
@@ -135,7 +136,8 @@ def test_a_copy_is_known_by_the_catalogue_or_by_its_repository() -> None:
     assert not InstalledEntry("qwen3-4b", "/c").comes_from(model)
 
 
-def test_the_model_in_two_bits_is_offered_to_16_gb_without_a_gpu() -> None:
+@pytest.mark.parametrize("gigabytes", [12, 16])
+def test_the_model_in_two_bits_is_offered_to_12_and_16_gb_without_a_gpu(gigabytes: int) -> None:
     """Bonsai 2 27B on a laptop whose memory is read at 60 GB/s: its weights are what a token takes."""
     base = machine("laptop-16gb-low-disk")
     assert base.speeds is not None
@@ -143,6 +145,7 @@ def test_the_model_in_two_bits_is_offered_to_16_gb_without_a_gpu() -> None:
     host = replace(host, formats={name: replace(one, bytes_per_s=45e9) for name, one in host.formats.items()})
     report = replace(
         base,
+        memory=HostMemory(gigabytes * GB, int(0.68 * gigabytes * GB)),
         disks=tuple(replace(disk, free_bytes=300 * GB) for disk in base.disks),
         speeds=replace(base.speeds, host=host),
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.decoding.sequence import Target, TokenSequence
 from engine.model.decoder import Decoder, RowRuns
-from engine.model.text_states import CHUNK, MOST_STATES, state_bytes
+from engine.model.text_states import CHUNK, LEAST_STATES, MOST_KEPT, MOST_STATES, state_bytes
 from engine.model.token_tree import Draft
 from tests.support import checkpoints
 from tests.support.decoders import greedy, load_decoder, load_reference, prefill, reference_greedy
@@ -154,3 +154,22 @@ def test_states_are_bounded(decoder: Decoder) -> None:
     config = decoder.config
     layers = sum(map(config.convolves, range(config.layers)))
     assert max(sizes) <= state_bytes(config, MOST_STATES) * layers
+
+
+@pytest.mark.parametrize("most", [LEAST_STATES, MOST_STATES])
+def test_a_piece_of_a_prompt_after_wide_drafts_takes_what_a_plan_counts(decoder: Decoder, most: int) -> None:
+    config, sizes = decoder.config, []
+    sequence = TokenSequence(Target(decoder), 2 * CAPACITY, states=most, ends=(7, 8))
+    states = sequence.cache.states
+    assert states is not None
+    for turn in range(3):
+        prompt = [*sequence.token_ids, *tokens_of(2500, turn).tolist()]
+        sequence.reuse(prompt)
+        sequence.prefill(prompt, lambda: sizes.append(states.bytes))
+        for at in range(20):
+            tokens = tokens_of(MOST_KEPT, at).tolist()
+            sequence.verify(tokens[0], Draft(tuple(tokens[1:]), tuple(range(-1, MOST_KEPT - 2))), lambda: None)
+            sizes.append(states.bytes)
+            sequence.commit(tokens[:3], range(3))
+    counted = state_bytes(config, most) * sum(map(config.convolves, range(config.layers)))
+    assert max(sizes) <= counted

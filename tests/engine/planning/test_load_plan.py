@@ -93,8 +93,12 @@ def test_a_context_that_was_not_asked_for_shrinks_first(config: ModelConfig) -> 
 def test_fewer_states_are_kept_before_the_context_shrinks(checkpoint_of: Callable[[str], Path]) -> None:
     hybrid = read_config(Checkpoint(checkpoint_of("qwen35")))
     whole = planned(hybrid, weights="fp32")
-    fewer = planned(hybrid, weights="fp32", ram_budget_bytes=whole.host.total - 1)
-    assert (whole.states, fewer.states) == (MOST_STATES, LEAST_STATES)
+    less = planned(hybrid, weights="fp32", ram_budget_bytes=whole.host.total - 1)
+    assert (whole.states, less.states) == (MOST_STATES, MOST_STATES - 1)
+    one_state = whole.host.total - less.host.total
+    bound = whole.host.total - (MOST_STATES - LEAST_STATES) * one_state
+    fewer = planned(hybrid, weights="fp32", ram_budget_bytes=bound)
+    assert (fewer.states, fewer.host.total) == (LEAST_STATES, bound)
     assert (fewer.context, fewer.placement) == (whole.context, whole.placement)
     each = (whole.state_bytes - fewer.state_bytes) // (MOST_STATES - LEAST_STATES)
     assert each == 3 * 4 * (4 * 16 * 32 + 3 * (2 * 2 * 16 + 4 * 32))  # three layers of states and convolutions
