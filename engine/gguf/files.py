@@ -13,6 +13,8 @@ SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
 #: Words in the names of files that are no models: image encoders, importance matrices, drafts in llama.cpp's own forms.
 _NO_MODEL = re.compile(r"mmproj|imatrix|(?:^|[-_.])(?:dflash\d?|dspark|eagle3|fastmtp)(?=[-_.])", re.IGNORECASE)
+#: Words in the names of drafts of whole blocks that Tenon reads.
+_BLOCK_DRAFT = re.compile(r"(?:^|[-_.])(?:dflash|dspark)(?=[-_.])", re.IGNORECASE)
 #: Beginning of the names of files with the layer alone that guesses a token further (MTP).
 HEAD_PREFIX = "mtp-"
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
@@ -53,6 +55,22 @@ def names_model(name: str) -> bool:
     """Return whether a file's name is that of a GGUF model, and not of an encoder or a draft beside one."""
     lower = name.lower()
     return lower.endswith(SUFFIX) and not lower.startswith(HEAD_PREFIX) and _NO_MODEL.search(lower) is None
+
+
+def names_head(name: str) -> bool:
+    """Return whether a file's name is that of the layer that drafts for a model beside it (MTP)."""
+    return name.lower().startswith(HEAD_PREFIX) and name.lower().endswith(SUFFIX)
+
+
+def names_block_draft(name: str) -> bool:
+    """Return whether a file's name is that of a draft of whole blocks (DFlash, DSpark) in GGUF."""
+    return name.lower().endswith(SUFFIX) and _BLOCK_DRAFT.search(name) is not None
+
+
+def lone_draft(place: Path) -> Path:
+    """Return the draft of whole blocks if it is the one GGUF file of a folder, else the place itself."""
+    found = [file for file in place.glob("*") if file.suffix.lower() == SUFFIX]
+    return found[0] if len(found) == 1 and names_block_draft(found[0].name) else place
 
 
 def first_part(path: Path) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import CheckpointError, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
-from engine.gguf.files import HEAD_PREFIX, PART, SUFFIX, check_whole, gguf_models, is_gguf
+from engine.gguf.files import HEAD_PREFIX, PART, SUFFIX, check_whole, gguf_models, is_gguf, names_head
 from engine.gguf.header import read_header
 from engine.sentences import mark
 
@@ -242,10 +242,7 @@ def find_head(path: Path, named: Iterable[Path] = ()) -> Path | None:
         path: The model's file, or its first part.
         named: Files that the user named, in any folder; they come before those beside the model.
     """
-    heads, near = (
-        [file for file in files if file.name.lower().startswith(HEAD_PREFIX) and file.suffix.lower() == SUFFIX]
-        for files in (named, path.parent.glob("*"))
-    )
+    heads, near = ([file for file in files if names_head(file.name)] for files in (named, path.parent.glob("*")))
     beside = sorted(heads or near)
     return max(beside, key=lambda file: _alike(file.with_name(file.name[len(HEAD_PREFIX) :]), path), default=None)
 

@@ -254,7 +254,7 @@ class Download:
         if listing.commit == old.commit:
             return False
         wish: FormatWish = "gguf" if old.format == "gguf" else "safetensors"
-        chosen = choose_files(listing, wish, old.quantization, head=old.format == "pytorch")
+        chosen = choose_files(listing, wish, old.quantization, head=old.format == "pytorch" or old.kind == "head")
         plan = replace(old, commit=listing.commit, files=chosen.files, format=chosen.format)
         for file in set(old.files) - set(chosen.files):
             for path in (self._files / file.local_name, self._files / (file.local_name + PART)):

@@ -14,7 +14,7 @@ from typing import Literal
 import platformdirs
 
 from engine.errors import CheckpointError, FileRefused, InvalidOption, ModelNotFound
-from engine.gguf.files import SUFFIX, is_gguf
+from engine.gguf.files import SUFFIX, is_gguf, lone_draft
 from engine.hub.bundled import bundled_model
 from engine.hub.catalogue import MOST_NAMED, search_catalogue
 from engine.hub.endpoints import find_remote, is_remote
@@ -189,7 +189,7 @@ def _installed(folder: Path) -> InstalledModel:
         record = read_record(folder)
     except CheckpointError as error:
         return InstalledModel(folder.name, folder, None, error.message)
-    location = folder if record is None or record.location is None else Path(record.location)
+    location = lone_draft(folder) if record is None or record.location is None else Path(record.location)
     problem = None
     if not location.exists():
         problem = say(

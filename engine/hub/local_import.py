@@ -21,7 +21,7 @@ from engine.errors import (
 )
 from engine.files import check_file, file_trouble
 from engine.gguf.config import architecture_of
-from engine.gguf.files import check_whole, gguf_name, quantization_of
+from engine.gguf.files import check_whole, gguf_name, lone_draft, quantization_of
 from engine.gguf.header import read_header
 from engine.gguf.parts import all_parts, check_text_model, whole_models, with_head
 from engine.hub.bundled import bundled_model, check_name
@@ -36,6 +36,7 @@ from engine.weights.draft_kind import (
     PICKLES,
     check_adapter,
     draft_kind,
+    head_kind,
     is_adapter,
     is_prompt_tokens,
     read_adapter_config,
@@ -207,7 +208,8 @@ def _record(
     if not belongs_to and any(file.name == ADAPTER_CONFIG for file in files):
         belongs_to = base_of(read_adapter_config(folder))
     if kind is None:
-        kind = "head" if source.format != "gguf" and draft_kind(folder) == "head" else "target"
+        place = source.location if source.format == "gguf" else folder
+        kind = "head" if draft_kind(place) == "head" else "target"
     return ModelRecord(
         name=name,
         kind=kind,
@@ -245,6 +247,7 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
     for path in paths:
         if not path.exists():
             raise ModelNotFound("There is nothing at {path}: check the path.", path=path)
+    paths = [lone_draft(path) for path in paths]
     if len(paths) == 1 and paths[0].is_dir():
         folder = paths[0]
         return _chosen(sorted(folder.iterdir()), folder, folder.name)
@@ -288,7 +291,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
 def _check(source: _Source) -> None:
     """Check the weights' headers, so that truncated files and models that Tenon does not run are refused first."""
     if source.format == "gguf":
-        if is_adapter(source.location):
+        if is_adapter(source.location) or head_kind(source.location) == "block":
             return
         headers = [read_header(path) for path in source.files]
         check_text_model(headers[0].metadata, [name for header in headers for name in header.tensors])

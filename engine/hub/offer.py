@@ -14,6 +14,7 @@ from typing import Any
 from engine.errors import CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub
 from engine.families import SUPPORTED
 from engine.files import read_text_file
+from engine.gguf.files import gguf_name, names_block_draft
 from engine.hub.bundled import check_name
 from engine.hub.catalogue import (
     CatalogueModel,
@@ -34,12 +35,14 @@ from engine.hub.repository import (
     Listing,
     base_of,
     choose_files,
+    only_file,
 )
 from engine.json_text import read_json
 from engine.weights.draft_kind import ADAPTER_CONFIG, check_adapter
 
-#: ``owner/name``.
+#: ``owner/name``, and a GGUF file in it.
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
+_FILE = re.compile(rf"({REPO.pattern})/(.+\.gguf)", re.IGNORECASE)
 _NAME = re.compile(r"[^\w.+ -]")
 _INDEX = "model.safetensors.index.json"
 
@@ -69,7 +72,7 @@ def make_offer(
     """Look up the model that a name or a repository stands for.
 
     Args:
-        reference: A name of the catalogue, or ``owner/name``.
+        reference: A name of the catalogue, ``owner/name``, or one file of it, ``owner/name/FILE.gguf``.
         wish: The format; ``auto`` takes GGUF if there is some.
         quantization: Quantization of a GGUF file.
         kind: Use of the model; None takes the catalogue's word, or the files'.
@@ -81,8 +84,10 @@ def make_offer(
         HubError: The hub does not know it, or cannot be asked.
     """
     known: CatalogueModel | None
-    if REPO.fullmatch(reference):
-        repo, known = reference, catalogue_model_of(reference)
+    one = _FILE.fullmatch(reference)
+    if one or REPO.fullmatch(reference):
+        repo = one[1] if one else reference
+        known = catalogue_model_of(repo)
     else:
         known = require_catalogue_model(reference)
         repo = known.safetensors_repo if wish == "safetensors" else known.gguf_repo
@@ -90,6 +95,8 @@ def make_offer(
     if targets:
         kind = kind or "head"
     listing = hub.listing(repo, revision)
+    if one:
+        listing = only_file(listing, one[2])
     chosen = choose_files(listing, wish, quantization, head=kind == "head")
     base: tuple[str, ...] = ()
     if any(file.name == ADAPTER_CONFIG for file in chosen.files):
@@ -99,8 +106,12 @@ def make_offer(
             kind = kind or "head"
         else:
             check_adapter(adapter, repo)
+    given, originals = _given_name(repo, chosen.quantization), _base(listing, known)
+    if names_block_draft(chosen.files[-1].local_name):  # beside the model that it drafts for, or by itself
+        given, base, originals, known = gguf_name(Path(chosen.files[-1].local_name)), (repo, *originals), (), None
+        kind = kind or "head"
     plan = DownloadPlan(
-        name=_install_name(models, name or _given_name(repo, chosen.quantization), repo, chosen.quantization),
+        name=_install_name(models, name or given, repo, chosen.quantization),
         repo=repo,
         revision=revision,
         commit=listing.commit,
@@ -109,7 +120,7 @@ def make_offer(
         quantization=chosen.quantization,
         kind=kind,
         catalogue_name=known.name if known else None,
-        base=_base(listing, known),
+        base=originals,
         belongs_to=_belongs_to(known, targets) or base,
         licence=listing.licence or (known.licence if known else None),
     )
@@ -118,7 +129,7 @@ def make_offer(
         gated=listing.gated,
         page=f"{hub.endpoint}/{repo}",
         alternatives=chosen.alternatives,
-        drafts=(*known.drafts, *known.heads) if known else (),
+        drafts=(*(f"{repo}/{file}" for file in chosen.drafts), *((*known.drafts, *known.heads) if known else ())),
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.gguf.files import HEAD_PREFIX, SUFFIX, names_model, quantization_of
+from engine.gguf.files import SUFFIX, names_block_draft, names_head, names_model, quantization_of
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -104,6 +104,7 @@ class Selection:
     # Quantization of the GGUF file, or None if there is none or its name does not say
     quantization: str | None = None
     alternatives: tuple[str, ...] = ()  # quantizations there are, smallest file first
+    drafts: tuple[str, ...] = ()  # files beside a model that draft for it, and are fetched on their own
 
     @property
     def size_bytes(self) -> int:
@@ -120,7 +121,7 @@ def choose_files(
         wish: The format; ``auto`` takes GGUF if there is some.
         quantization: Quantization of a GGUF file (``Q8_0``); None takes `DEFAULT_QUANTIZATION`, or the nearest to
             it.
-        head: True for a repository that is known to hold a draft head, which may be in PyTorch's own format.
+        head: True for a draft head, which may be in PyTorch's own format, or a GGUF file beside its model's.
 
     Raises:
         InvalidOption: There is no such quantization.
@@ -130,7 +131,8 @@ def choose_files(
         raise InvalidOption(
             "safetensors files have no quantizations to choose from: leave the quantization or the format out."
         )
-    quantized = _quantized(listing.files)
+    models, drafts = _quantized(listing.files), _quantized(listing.files, names_block_draft)
+    quantized = drafts if head and drafts else models or drafts
     if wish != "safetensors" and quantized:
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
@@ -183,18 +185,14 @@ def without_adapter(names: Collection[str]) -> Collection[str]:
     return names
 
 
-def _quantized(files: Iterable[HubFile], heads: bool = False) -> dict[str | None, list[HubFile]]:
-    """Return the GGUF models of a repository, whole or in parts, by quantization, without image encoders.
-
-    Args:
-        files: Files of the repository.
-        heads: True for the layers that draft for these models (MTP) in the models' place.
-    """
+def _quantized(
+    files: Iterable[HubFile], wanted: Callable[[str], bool] = names_model
+) -> dict[str | None, list[HubFile]]:
+    """Return the GGUF models of a repository, or others whose names are wanted, by quantization, whole or in parts."""
     by_model: dict[str, list[HubFile]] = {}
     for file in files:
         name = file.local_name
-        wanted = name.lower().startswith(HEAD_PREFIX) and name.lower().endswith(SUFFIX) if heads else names_model(name)
-        if wanted and _PLAIN_NAME.fullmatch(name) and not name.startswith("."):
+        if wanted(name) and _PLAIN_NAME.fullmatch(name) and not name.startswith("."):
             by_model.setdefault(_GGUF_PART.sub("", file.name), []).append(file)
     found: dict[str | None, list[HubFile]] = {}
     for parts in by_model.values():
@@ -225,9 +223,25 @@ def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], q
     else:
         wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST, *alternatives, None)
         chosen = next(name for name in wanted if name in quantized)
-    heads = _quantized(listing.files, heads=True)
-    head = heads.get(chosen) or min(heads.values(), key=_size, default=[])
-    return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives)
+    if names_block_draft(quantized[chosen][0].local_name):
+        return Selection("gguf", _by_size(quantized[chosen]), chosen, alternatives)
+    beside = (_quantized(listing.files, wanted) for wanted in (names_head, names_block_draft))
+    head, draft = (found.get(chosen) or min(found.values(), key=_size, default=[]) for found in beside)
+    names = tuple(file.name for file in draft)
+    return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives, names)
+
+
+def only_file(listing: Listing, name: str) -> Listing:
+    """Return a listing with one of its files alone.
+
+    Raises:
+        InvalidOption: There is no such file.
+    """
+    files = tuple(file for file in listing.files if file.name == name)
+    if not files:
+        others = ", ".join(file.name for file in listing.files if file.name.lower().endswith(SUFFIX))
+        raise InvalidOption(_OTHERS, repo=listing.repo, quantization=name, others=others)
+    return replace(listing, files=files)
 
 
 def _by_size(files: Iterable[HubFile]) -> tuple[HubFile, ...]:

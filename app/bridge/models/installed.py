@@ -294,7 +294,7 @@ def _others_entry(model: OtherModel, name: str) -> InstalledEntry:
 def _entry(model: InstalledModel) -> InstalledEntry:
     record, ref = model.record, str(model.location)
     if record is None:
-        head = not model.problem and model.location.is_dir() and draft_kind(model.location) == "head"
+        head = not model.problem and draft_kind(model.location) == "head"
         return InstalledEntry(
             model.name, ref, "head" if head else "target", recorded=False, problem=model.problem or ""
         )

@@ -18,11 +18,13 @@ from engine.errors import (
     WeightsCorrupt,
     WeightsMissing,
 )
+from engine.gguf.writing import head_of, pair
 from engine.hub import local_import, model_folders
 from engine.hub.installed import find_model, installed_model, installed_models, remove, verify
 from engine.hub.local_import import adopt, import_model, look_at
 from engine.hub.model_folders import models_folder
 from engine.model_file import OpenedModel
+from engine.weights.draft_kind import draft_kind
 from tests.support.gguf_files import write_small_gguf
 from tests.support.heads import make_head
 from tests.support.next_layers import write_gguf_with_next_layer
@@ -99,6 +101,27 @@ def test_the_layer_that_drafts_goes_with_its_model(tmp_path: Path, by: str) -> N
     }
     assert remove("model") > whole
     assert not list(models_folder().glob("model*"))
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("by", ["file", "folder"])
+def test_a_draft_of_whole_blocks_in_gguf_is_a_draft(tmp_path: Path, by: str, copy: bool) -> None:
+    file = tmp_path / "draft" / "m-DSpark-Q8_0.gguf"
+    file.parent.mkdir()
+    file.write_bytes(head_of({"general.architecture": pair("dspark")}, [])[0])
+    record = import_model(models_folder(), [file if by == "file" else file.parent], copy=copy, name="its draft")
+    assert (record.kind, record.format, record.quantization) == ("head", "gguf", "Q8_0")
+    found = models_folder() / "its draft" / file.name if copy else file
+    assert find_model("its draft") == found.resolve()
+    assert draft_kind(found) == "head"
+    # One that was put there by hand, too
+    (models_folder() / "by hand").mkdir()
+    shutil.copy(file, models_folder() / "by hand")
+    assert installed_model("by hand").location.name == file.name
+    assert {check.state for check in verify(installed_model("its draft"))} == {"ok"}
+    remove("its draft")
+    assert not (models_folder() / "its draft").exists()
+    assert file.exists()
 
 
 def test_the_layer_of_another_model_stays_where_it_is(tmp_path: Path) -> None:

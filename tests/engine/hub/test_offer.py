@@ -42,6 +42,22 @@ def test_a_head_and_a_small_model_know_whose_draft_they_are(hub: Hub, server: Hu
     assert {"Qwen/Qwen3-8B", "Qwen/Qwen3-32B"} <= set(small.belongs_to)
 
 
+def test_a_draft_in_gguf_is_offered_with_its_model_and_fetched_by_its_file(
+    hub: Hub, server: HubServer, tmp_path: Path
+) -> None:
+    files = {"m-Q4_0.gguf": b"4" * 5000, "draft/m-DSpark-Q8_0.gguf": b"8" * 900, "m-DSpark-BF16.gguf": b"b" * 1700}
+    server.add("me/M-gguf", files, tags=("base_model:quantized:them/M",))
+    offer = make_offer(hub, tmp_path, "me/M-gguf")
+    assert ([file.name for file in offer.plan.files], offer.alternatives) == (["m-Q4_0.gguf"], ("Q4_0",))
+    assert offer.drafts == ("me/M-gguf/draft/m-DSpark-Q8_0.gguf",)
+    plan = make_offer(hub, tmp_path, *offer.drafts).plan
+    assert [file.name for file in plan.files] == ["draft/m-DSpark-Q8_0.gguf"]
+    assert (plan.name, plan.repo, plan.quantization) == ("m-DSpark-Q8_0", "me/M-gguf", "Q8_0")
+    assert (plan.base, plan.belongs_to, plan.catalogue_name) == ((), ("me/M-gguf", "them/M"), None)
+    with pytest.raises(InvalidOption, match=r"M-gguf has no m-DFlash\.gguf: there are m-Q4_0\.gguf"):
+        make_offer(hub, tmp_path, "me/M-gguf/m-DFlash.gguf")
+
+
 def test_adapters_know_their_model_and_other_kinds_are_refused(hub: Hub, server: HubServer, tmp_path: Path) -> None:
     config = {"num_special_tokens": 3, "base_model_name_or_path": "them/Base"}
     lora = {"peft_type": "LORA", "base_model_name_or_path": "them/Base"}

@@ -98,6 +98,16 @@ def test_the_model_is_taken_and_not_what_lies_beside_it(files: dict[str, int], t
     assert names(files) == taken
 
 
+def test_drafts_of_whole_blocks_are_named_beside_a_model_and_taken_as_drafts_alone() -> None:
+    drafts = {"dflash-m-Q4_K_M.gguf": 2, "m-DSpark-Q8_0.gguf": 3, "eagle3-m-Q4_K_M.gguf": 1, "m-DFlash2-F16.gguf": 1}
+    files = {"m-Q4_K_M.gguf": 16, "m-Q6_K.gguf": 20, **drafts}
+    assert choose_files(listing(files)).drafts == ("dflash-m-Q4_K_M.gguf",)
+    assert choose_files(listing(files), quantization="Q6_K").drafts == ("dflash-m-Q4_K_M.gguf",)
+    assert names(files, head=True) == {"dflash-m-Q4_K_M.gguf"}
+    assert names(drafts, quantization="Q8_0") == {"m-DSpark-Q8_0.gguf"}
+    assert choose_files(listing(drafts)).drafts == ()
+
+
 @pytest.mark.parametrize(
     ("files", "taken"),
     [
