@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QTextEdit,
     QWidget,
 )
+from shiboken6 import isValid
 
 from app.ui.theme.theme import Theme
 
@@ -136,7 +137,7 @@ class FocusRing(QWidget):
             self._place()
 
     def _leave(self) -> None:
-        for watched in self._watched:
+        for watched in filter(isValid, self._watched):  # Qt moves the focus while widgets are destroyed, too
             watched.removeEventFilter(self)
         self._watched = []
         self._target = None
