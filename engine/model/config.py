@@ -150,6 +150,7 @@ class ModelConfig:
     types: TensorTypes = field(default_factory=TensorTypes)
     # True if matrices are in a format of others, and become these types slower than they are read
     converts: bool = False
+    reorders: bool = False  # True if rows are woven, and put in order slower than they are read
     # Factor of the results that attention and the feed-forward network add to the residual stream
     residual_scale: float = 1.0
     # Factor of the logits; it is applied by the final norm's weight, so that everybody who maps its rows has it
@@ -435,6 +436,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         quantization=checkpoint.quantization,
         types=checkpoint.types,
         converts=checkpoint.converts,
+        reorders=checkpoint.reorders,
         residual_scale=float(config["residual_multiplier"]) if multipliers else 1.0,
         logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else config.get("logit_scale", 1.0),
         mixture=None

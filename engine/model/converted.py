@@ -89,7 +89,7 @@ class Converted:
 @lru_cache(maxsize=1024)
 def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
     """Return whether a layer can be made from a checkpoint's own bytes as fast as they are read."""
-    if config.converts:
+    if config.converts or config.reorders:
         return weight_format.dense == torch.float32 and not weight_format.packed
     if not config.types:
         return weight_format.name == stored_format(config).name  # however wide its cache is

@@ -31,6 +31,7 @@ from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
 from engine.gguf.stored_tensor import F32, PLAIN, StoredTensor, TensorTypes, is_finite, not_finite, type_name
+from engine.gguf.woven import Woven
 from engine.json_text import read_json
 from engine.kernels import blocks
 from engine.sentences import mark
@@ -135,6 +136,7 @@ class Checkpoint:
         self.from_gguf = gguf is not None
         # True if matrices are in a format of others, or merged with an adapter, so that they are made slower than read
         self.converts = False
+        self.reorders = False  # True if rows are woven, and put in order slower than they are read
         # True if 1 was added to norms, as MLX does for models with gated DeltaNet, whose filters it turns
         self._norms_plus_one = False
         self.text_alone = False  # True if a GGUF file has encoders of images or sound too, which are left out
@@ -202,7 +204,9 @@ class Checkpoint:
         found = TensorTypes()
         for name in self.names:
             with suppress(UnsupportedModel):
-                found[name] = self.stored(name).kind
+                stored = self.stored(name)
+                found[name] = stored.kind
+                self.reorders |= isinstance(stored.encoding, Woven)
         return found
 
     def packed_path(self, weights: str) -> Path:
@@ -414,6 +418,7 @@ class CheckpointOutline:
         method = method_of(self.config)
         self.quantization = named if method is None else method.title
         self.converts = method is not None and not method.streams
+        self.reorders = False
         # Names of all tensors as the index lists them; empty without one
         self.names = frozenset(map(str, _table(index.get("weight_map"))))
         there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
