@@ -64,7 +64,10 @@ def _add_get(actions: Any) -> None:
         description="Download a model. Ctrl+C pauses; the same command goes on.",
     )
     get.add_argument(
-        "model", metavar="MODEL", nargs="+", help="a name of the catalogue, owner/name, or an unfinished one"
+        "model",
+        metavar="MODEL",
+        nargs="+",
+        help="a name of the catalogue, owner/name, owner/name/FILE.gguf, or an unfinished one",
     )
     get.add_argument(
         "--format",
