@@ -99,6 +99,10 @@ class HostSpeed:
     operator_s: float  # one of torch's operators on hardly any data: what small models spend their time on
     formats: dict[str, FormatSpeed]  # by the name of a weight format
 
+    def format(self, name: str) -> FormatSpeed:
+        """Return the speed in a format; by bytes that of Q4_K_M in one that was not measured."""
+        return self.formats.get(name) or self.formats["q4_k_m"]
+
 
 @dataclass(frozen=True)
 class TorchBuild:

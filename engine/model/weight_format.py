@@ -19,8 +19,23 @@ from engine.model.tensors import Slot, expected_tensors, head_slot, layer_slots
 
 Q4_1, Q5_0, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q5_0", "Q8_0", "Q4_K", "Q6_K"))
 FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
-#: Formats whose products are measured: looking points up, and not memory, decides the speed of codebook types.
-MEASURED_NAMES = (*FORMAT_NAMES, "iq2_s")
+# Types whose speed is that of finding their numbers, and not of memory, by the one that is measured for all of a kind:
+# points of codebooks, values of tables, two bits, and digits to base three.
+_ALIKE = {
+    "iq2_s": codebooks.TYPES,
+    **{
+        names[0].lower(): frozenset(map(blocks.NAMES.__getitem__, names))
+        for names in (
+            ("IQ2_K", "IQ2_KS", "IQ3_K", "IQ3_KS"),
+            ("IQ4_XS", "IQ4_NL"),
+            ("IQ4_KS", "IQ4_K", "IQ4_KSS", "IQ5_K", "IQ5_KS", "IQ6_K"),
+            ("PQ2_0", "Q1_0", "Q2_0", "TQ2_0", "Q2_K", "Q3_K"),
+            ("PTQ1_0", "TQ1_0"),
+        )
+    },
+}
+#: Formats whose products are measured.
+MEASURED_NAMES = (*FORMAT_NAMES, *_ALIKE)
 #: Name of the format of files of plain numbers, whatever their type.
 _PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
 # Beginnings of names of formats that are in 8 bits, or become so.
@@ -55,8 +70,9 @@ class WeightFormat:
         """Name in `MEASURED_NAMES` whose measured speed, in bytes, is this format's."""
         if self.kind is None:
             return "fp32" if self.dense == torch.float32 else "bf16"
-        if self.kind in codebooks.TYPES:
-            return "iq2_s"
+        alike = next((name for name, kinds in _ALIKE.items() if self.kind in kinds), "")
+        if alike:
+            return alike
         elements, size_bytes = blocks.block_of(self.kind)
         bits = 8 * size_bytes / elements
         return "bf16" if bits == 16 else "q8_0" if bits >= _WIDE_BITS else "q4_k_m"
@@ -137,7 +153,7 @@ def weight_format(name: str) -> WeightFormat:
         "bf16": _packed("bf16", BF16),
         "q4_1": _packed("q4_1", Q4_1),  # of draft heads, whose rows are often no multiple of 256
         "q8_0": _packed("q8_0", Q8_0),
-        "iq2_s": _packed("iq2_s", blocks.NAMES["IQ2_S"]),
+        **{one: _packed(one, blocks.NAMES[one.upper()]) for one in _ALIKE},
         "q4_k_m": _packed("q4_k_m", Q4_K, finer=Q6_K),
     }
     return formats[name]

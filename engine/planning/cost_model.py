@@ -231,7 +231,7 @@ class DraftCost:
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
         self._packed = weights.packed
-        self._format = speeds.host.formats[weights.measured_as]
+        self._format = speeds.host.format(weights.measured_as)
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
 

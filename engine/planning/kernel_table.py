@@ -29,7 +29,7 @@ from engine.kernels import blocks, library
 from engine.kernels.library import Packed
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack
-from engine.model.weight_format import MEASURED_NAMES, WeightFormat, weight_format
+from engine.model.weight_format import FORMAT_NAMES, MEASURED_NAMES, WeightFormat, weight_format
 from engine.planning.probes.host import OtherWork, usable_cores
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
@@ -39,12 +39,12 @@ TORCH = "torch"
 
 _INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "avx512vbmi", "amx", "dotprod")
 _SAME_RESULTS = {
-    **dict.fromkeys(("q8_0", "q4_k_m", "iq2_s"), (_INTEGER_SETS,)),
+    **dict.fromkeys(MEASURED_NAMES, (_INTEGER_SETS,)),
     "bf16": (("avx2", "avx512vnni"),),
 }
 # Instruction sets without kernels of their own for a format, and the sets whose kernels they run.
 _BORROWED = {
-    **{name: dict.fromkeys(("avx512vbmi", "avx512bf16"), "avx512vnni") for name in ("q8_0", "q4_k_m")},
+    **{name: dict.fromkeys(("avx512vbmi", "avx512bf16"), "avx512vnni") for name in MEASURED_NAMES},
     "iq2_s": {"avx512bf16": "avx512vbmi"},
     "bf16": {"avxvnni": "avx2", "avx512vbmi": "avx512vnni"},
 }
@@ -119,7 +119,7 @@ def kept_rows(cache_folder: Path) -> dict[str, Row]:
 
 def format_seconds(cache_folder: Path) -> dict[str, float]:
     """Return the seconds of each format's products at the widths that count, by its name."""
-    rows = measured_rows(cache_folder, MEASURED_NAMES)
+    rows = measured_rows(cache_folder, FORMAT_NAMES)
     return {name: sum(min(row[width].values()) for width in FORMAT_WIDTHS) for name, row in rows.items()}
 
 

@@ -5,7 +5,7 @@ From them and a config alone come the seconds of the processor and of a GPU for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.messages import LoadOptions
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, MachineReport
@@ -20,15 +20,15 @@ from engine.model.footprint import (
     read_elements,
     text_read_bytes,
 )
-from engine.model.weight_format import WeightFormat, weight_format
+from engine.model.weight_format import MEASURED_NAMES, WeightFormat, weight_format
 from engine.placement.plan import Room, Sizes, Units, UnitSeconds, dequantizing_traffic
 from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
 
 # A modest laptop, for a machine that was not measured yet: the order of modes comes out right, figures do not.
 _ASSUMED_BYTES_PER_S = 25e9
-_ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "q8_0": 50e9, "q4_k_m": 50e9, "iq2_s": 50e9}
-#: What a core looks up of codebook types.
-_ASSUMED_POINTS_BYTES_PER_S = 4e9
+_ASSUMED_PRODUCTS_PER_S = {**dict.fromkeys(MEASURED_NAMES, 50e9), "fp32": 20e9, "bf16": 30e9}
+#: Bytes of a type that a core reads in a second where finding their numbers takes longer than memory.
+_ASSUMED_CORE_BYTES_PER_S = {"iq2_s": 4e9, "ptq1_0": 4e9, "iq2_k": 7e9, "iq4_ks": 11e9, "iq4_xs": 11e9}
 _ASSUMED_OPERATOR_S = 4e-6
 _ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
 _ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
@@ -92,10 +92,13 @@ def format_seconds(host: HostSpeed) -> dict[str, float]:
 def _assumed_host(report: MachineReport) -> HostSpeed:
     cores = report.processor.usable_cores
     formats = {
-        name: FormatSpeed(_ASSUMED_BYTES_PER_S, cores * each, 0.2) for name, each in _ASSUMED_PRODUCTS_PER_S.items()
+        name: FormatSpeed(
+            min(_ASSUMED_BYTES_PER_S, cores * _ASSUMED_CORE_BYTES_PER_S.get(name, _ASSUMED_BYTES_PER_S)),
+            cores * each,
+            0.2,
+        )
+        for name, each in _ASSUMED_PRODUCTS_PER_S.items()
     }
-    looked_up = min(_ASSUMED_BYTES_PER_S, cores * _ASSUMED_POINTS_BYTES_PER_S)
-    formats["iq2_s"] = replace(formats["iq2_s"], bytes_per_s=looked_up)
     return HostSpeed(_ASSUMED_BYTES_PER_S, _ASSUMED_OPERATOR_S, formats)
 
 
@@ -117,7 +120,7 @@ class UnitTimes:
         self._head_elements = config.vocabulary_size * config.hidden_size
         self._row_bytes = activation_bytes(config, 1, 0)
         self._cache_bytes = text_read_bytes(config, position, weights)
-        self._format = speeds.host.formats[weights.measured_as]
+        self._format = speeds.host.format(weights.measured_as)
 
     def at(self, width: int, fused: bool = False, logit_rows: int | None = None) -> Units:
         """Return the times of both units in a forward of so many rows.

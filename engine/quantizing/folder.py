@@ -372,18 +372,8 @@ def differences(wanted: ModelConfig, found: ModelConfig) -> str:
         wanted.mixture.layers[layer] for layer in range(wanted.layers) if wanted.maps(layer)
     )
     ignored = {"intermediate_size"} if sparse else set()  # no layer has a network that is so wide
-    ignored |= {
-        "architecture",
-        "family",
-        "tensor_prefix",
-        "quantization",
-        "converts",
-        "reorders",
-        "types",
-        "delta",
-        "mixture",
-    }
-    ignored |= {"query_scale"}
+    ignored |= {"architecture", "family", "tensor_prefix", "quantization", "converts", "reorders", "types"}
+    ignored |= {"delta", "mixture", "query_scale"}
     # Factors of normed queries are weights of norms there, and other halves of the file say how these are joined.
     for name, value in vars(wanted).items():
         read = vars(found)[name]

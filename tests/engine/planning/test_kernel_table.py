@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import torch
 from engine.errors import Cancelled
 from engine.files import read_cached, write_cached
 from engine.kernels import blocks, library
-from engine.model.weight_format import MEASURED_NAMES, weight_format
+from engine.messages.machine import FormatSpeed, HostSpeed
+from engine.model.weight_format import FORMAT_NAMES, MEASURED_NAMES, WeightFormat, weight_format
 from engine.planning import kernel_table
 from engine.planning.kernel_table import (
     FORMAT_WIDTHS,
@@ -60,7 +62,7 @@ def test_measured_once_and_kept_for_this_hardware(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(kernel_table, "_measure", None)
     assert measured_rows(tmp_path, MEASURED_NAMES) == first
     assert kept_rows(tmp_path) == first
-    assert format_seconds(tmp_path).keys() == set(MEASURED_NAMES)
+    assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
 
 
 def test_what_was_measured_on_a_busy_machine_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +101,7 @@ def test_a_format_is_measured_when_it_is_first_wanted(tmp_path: Path) -> None:
 def test_a_table_of_another_version_or_of_other_hardware_is_measured_again(content: object, tmp_path: Path) -> None:
     path = tmp_path / "kernel-table.json"
     write_cached(path, content)
-    assert format_seconds(tmp_path).keys() == set(MEASURED_NAMES)
+    assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
     assert hardware_key() in read_cached(path)
 
 
@@ -115,7 +117,7 @@ def test_a_figure_that_the_disk_has_changed_is_measured_again(tmp_path: Path) ->
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    assert format_seconds(file / "below").keys() == set(MEASURED_NAMES)
+    assert format_seconds(file / "below").keys() == set(FORMAT_NAMES)
 
 
 def test_another_build_of_the_library_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +130,7 @@ def test_only_sets_with_the_same_bits_stand_in_for_each_other(monkeypatch: pytes
     fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512vbmi", "avx512bf16", "amx")
     assert candidates("q4_k_m") == ("avx2", "avx512vnni", "amx")
     assert candidates("iq2_s") == ("avx2", "avx512vnni", "avx512vbmi", "amx")
+    assert candidates("ptq1_0") == ("avx2", "avx512vnni", "amx")
     assert candidates("bf16") == ("amx",)
     fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512vbmi", "avx512bf16")
     assert candidates("q8_0") == ("avx2", "avx512bf16")
@@ -140,6 +143,27 @@ def test_only_sets_with_the_same_bits_stand_in_for_each_other(monkeypatch: pytes
     assert candidates("fp32") == ("torch",)
     monkeypatch.setattr(library, "available", lambda: None)
     assert candidates("q8_0") == candidates("bf16") == ("torch",)
+
+
+@pytest.mark.parametrize("name", MEASURED_NAMES)
+def test_a_measured_format_is_measured_as_itself(name: str) -> None:
+    assert weight_format(name).measured_as == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "measured_as"),
+    [
+        *(("IQ1_M", "iq2_s"), ("IQ3_KS", "iq2_k"), ("IQ6_K", "iq4_ks"), ("IQ4_NL", "iq4_xs"), ("Q2_K", "pq2_0")),
+        *(("TQ1_0", "ptq1_0"), ("Q5_K", "q4_k_m"), ("MXFP4", "q4_k_m"), ("Q8_0", "q8_0"), ("F16", "bf16")),
+    ],
+)
+def test_a_type_is_measured_as_one_whose_numbers_are_found_alike(kind: str, measured_as: str) -> None:
+    weights = WeightFormat(kind, torch.bfloat16, torch.float32, torch.bfloat16, blocks.NAMES[kind])
+    assert weights.measured_as == measured_as
+    host = HostSpeed(1e9, 0.0, {name: FormatSpeed(1e9, 1e9, 0.0) for name in FORMAT_NAMES})
+    assert host.format(measured_as) == host.formats["q4_k_m"]  # of a machine whose report lacks it
+    own = replace(host, formats={**host.formats, measured_as: FormatSpeed(2e9, 1e9, 0.0)})
+    assert own.format(measured_as).bytes_per_s == 2e9
 
 
 def test_another_set_than_the_highest_must_be_clearly_faster(monkeypatch: pytest.MonkeyPatch) -> None:
