@@ -20,7 +20,7 @@ from engine.model.tensors import Slot, expected_tensors, head_slot, layer_slots
 Q4_1, Q5_0, Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q4_1", "Q5_0", "Q8_0", "Q4_K", "Q6_K"))
 FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
 # Types whose speed is that of finding their numbers, and not of memory, by the one that is measured for all of a kind:
-# points of codebooks, values of tables, two bits, and digits to base three.
+# points of codebooks, values of tables, two bits, and fewer.
 _ALIKE = {
     "iq2_s": codebooks.TYPES,
     **{
@@ -29,8 +29,8 @@ _ALIKE = {
             ("IQ2_K", "IQ2_KS", "IQ3_K", "IQ3_KS"),
             ("IQ4_XS", "IQ4_NL"),
             ("IQ4_KS", "IQ4_K", "IQ4_KSS", "IQ5_K", "IQ5_KS", "IQ6_K"),
-            ("PQ2_0", "Q1_0", "Q2_0", "TQ2_0", "Q2_K", "Q3_K"),
-            ("PTQ1_0", "TQ1_0"),
+            ("PQ2_0", "Q2_0", "TQ2_0", "Q2_K", "Q3_K"),
+            ("PTQ1_0", "TQ1_0", "Q1_0"),
         )
     },
 }
