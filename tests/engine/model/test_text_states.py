@@ -159,11 +159,11 @@ def test_states_are_bounded(decoder: Decoder) -> None:
 @pytest.mark.parametrize("most", [LEAST_STATES, MOST_STATES])
 def test_a_piece_of_a_prompt_after_wide_drafts_takes_what_a_plan_counts(decoder: Decoder, most: int) -> None:
     config, sizes = decoder.config, []
-    sequence = TokenSequence(Target(decoder), 2 * CAPACITY, states=most, ends=(7, 8))
+    sequence = TokenSequence(Target(decoder), CAPACITY, states=most, ends=(7, 8))
     states = sequence.cache.states
     assert states is not None
     for turn in range(3):
-        prompt = [*sequence.token_ids, *tokens_of(2500, turn).tolist()]
+        prompt = [*sequence.token_ids, *tokens_of(1800, turn).tolist()]
         sequence.reuse(prompt)
         sequence.prefill(prompt, lambda: sizes.append(states.bytes))
         for at in range(20):
@@ -171,5 +171,6 @@ def test_a_piece_of_a_prompt_after_wide_drafts_takes_what_a_plan_counts(decoder:
             sequence.verify(tokens[0], Draft(tuple(tokens[1:]), tuple(range(-1, MOST_KEPT - 2))), lambda: None)
             sizes.append(states.bytes)
             sequence.commit(tokens[:3], range(3))
+    assert_goes_on_as_fresh(sequence, decoder)
     counted = state_bytes(config, most) * sum(map(config.convolves, range(config.layers)))
     assert max(sizes) <= counted
