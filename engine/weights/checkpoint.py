@@ -30,7 +30,16 @@ from engine.gguf.files import gguf_name
 from engine.gguf.header import read_header, refused_type
 from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
-from engine.gguf.stored_tensor import F32, PLAIN, StoredTensor, TensorTypes, is_finite, not_finite, type_name
+from engine.gguf.stored_tensor import (
+    F32,
+    PLAIN,
+    StoredTensor,
+    TensorTypes,
+    is_finite,
+    not_finite,
+    type_name,
+    usual_type,
+)
 from engine.gguf.types import GgmlType
 from engine.json_text import read_json
 from engine.kernels import blocks
@@ -223,6 +232,13 @@ class Checkpoint:
     def stored_bytes(self, name: str) -> int:
         """Return the bytes of a tensor in the type that it has, or becomes."""
         return self.stored(name).size_bytes
+
+    @property
+    def plain_bits(self) -> float | None:
+        """Mean bits of a weight in its files; None for GGUF's blocks or less than 8 bits, of which no copy is made."""
+        stored = (self.stored(name) for name in self.types)
+        kind, bits = usual_type(stored if self.from_gguf else (one.read_as(F32) for one in stored))
+        return bits if kind in PLAIN and bits >= 8 else None
 
     @property
     def changed(self) -> bool:
