@@ -138,6 +138,16 @@ def read_header(path: Path) -> GgufHeader:
         raise WeightsCorrupt("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error) from error
 
 
+def refused_type(name: str, kind: GgmlType) -> UnsupportedModel:
+    """Return the error for a tensor of a type that is not computed with."""
+    return UnsupportedModel(
+        "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
+        "quantization of this model, such as Q4_K_M or Q8_0.",
+        name=name,
+        kind=kind.name,
+    )
+
+
 def most_weights(headers: Sequence[GgufHeader]) -> GgmlType:
     """Return the type of most of a model's weights."""
     weights: Counter[GgmlType] = Counter()
@@ -263,9 +273,12 @@ class _Reader:
         return -(-self._at // alignment) * alignment
 
     def _place(self, name: str, kind: GgmlType, shape: tuple[int, ...], start: int) -> TensorInfo:
-        if 0 in shape or shape[-1] % kind.elements or (1, *shape)[-2] % kind.rows_together:
-            raise _Damaged(say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape))
+        fills = 0 not in shape and not shape[-1] % kind.elements and not (1, *shape)[-2] % kind.rows_together
         stop = start + math.prod(shape[:-1]) * kind.row_bytes(shape[-1])
-        if stop > len(self._data):
+        if fills and stop <= len(self._data):
+            return TensorInfo(name, kind, shape, start, stop)
+        if kind.refused:  # the same file downloaded again would be refused too
+            raise refused_type(name, kind)
+        if fills:
             raise _Damaged(say("{name} ends at byte {stop} of {size}", name=name, stop=stop, size=len(self._data)))
-        return TensorInfo(name, kind, shape, start, stop)
+        raise _Damaged(say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -218,6 +219,21 @@ class StoredTensor:
             return None
         order = torch.arange(count, dtype=torch.int32)
         return order.view(-1, self.head_rows // 2, 2).transpose(1, 2).reshape(-1)
+
+
+def usual_type(tensors: Iterable[StoredTensor]) -> tuple[int, float]:
+    """Return the type of most weights of a model (GGUF's number), and their mean bits in the files."""
+    found, bits = Counter[tuple[int, bool]](), Counter[tuple[int, bool]]()
+    for one in tensors:
+        size_bytes, shape, own = one.size_bytes, one.shape, (one.kind, one.encoding is not None)
+        if one.encoding is not None:
+            size_bytes = sum(math.prod(part.shape) * part.dtype.itemsize for part in one.encoding.parts)
+            shape = one.encoding.shape
+        count = one.rows * one.columns
+        found[own] += count
+        bits[own] += 8 * size_bytes * count // math.prod(shape)
+    most = max(found, key=found.__getitem__, default=None)
+    return (F32, 32.0) if most is None else (most[0], bits[most] / found[most])
 
 
 def is_finite(values: Tensor) -> bool:

@@ -3,11 +3,12 @@
 Source: llama.cpp 0.5.0 and ik_llama.cpp, ggml/include/ggml.h (``enum ggml_type``) and ggml/src/ggml-common.h; of names
 of files llama.cpp, include/llama.h (``enum llama_ftype``). A type is here so that a file can be placed and a refusal
 can name it; `engine.kernels.blocks` has the types that are computed with, and `engine.gguf.woven` those that become
-them.
+them; `_REFUSED` has all others.
 """
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 
 
@@ -129,10 +130,17 @@ class GgmlType(IntEnum):
         """Number of rows that are woven together; 1 for none."""
         return int(self.name.rpartition("_R")[2]) if "_R" in self.name else 1
 
+    @property
+    def refused(self) -> bool:
+        """True if Tenon does not compute with it."""
+        return _REFUSED.fullmatch(self.name) is not None
+
     def row_bytes(self, columns: int) -> int:
         """Return the bytes of a row, whose columns fill whole blocks."""
         return columns // self.elements * self.block_bytes + self.row_extra_bytes
 
+
+_REFUSED = re.compile(r"Q8_1|Q8_K.*|I\d+|I2_S|Q4_0_\d.*|Q6_0.*|IQ1_BN|IQ2_BN.*|IQ\d_KT|IQ2_KL|IQ1_[SM]_R4|BF16_R16")
 
 #: Names of mixtures of types, by the number in ``general.file_type``. Files of plain numbers have none, and those of
 #: ik_llama.cpp are called by the type of most of their weights.

@@ -152,9 +152,7 @@ def _build(woven: GgmlType) -> _Weave:
 
 #: Woven types that become plain ones, in their size.
 PLAIN_OF = {
-    kind: GgmlType[kind.name.rpartition("_R")[0]]
-    for kind in GgmlType
-    if "_R" in kind.name and not kind.name.startswith(("BF16", "IQ1", "IQ2_BN", "Q6_0", "Q8_K"))
+    kind: GgmlType[kind.name.rpartition("_R")[0]] for kind in GgmlType if "_R" in kind.name and not kind.refused
 }
 
 _Move = tuple[

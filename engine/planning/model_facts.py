@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from engine.drafting.kind import DraftKind
 from engine.drafting.small_model import ModelDraft
 from engine.errors import UnsupportedModel
-from engine.gguf.stored_tensor import PLAIN
 from engine.model.config import ModelConfig
 from engine.model.footprint import head_bytes, read_bytes, weight_bytes
 from engine.model.tensors import check_tensors
@@ -63,20 +62,19 @@ def target_facts(opened: OpenedModel) -> TargetFacts:
     return TargetFacts(opened.reference, config, digest=opened.digest)
 
 
-def smaller_copy(target: TargetFacts) -> tuple[TargetFacts, int]:
+def smaller_copy(opened: OpenedModel) -> tuple[TargetFacts, int]:
     """Return the facts of a copy in Q4_K_M that is still to be made, and the bytes of its file.
 
     Raises:
         UnsupportedModel: The model is quantized already.
     """
-    config = target.config
-    if config.quantization is not None or any(kind not in PLAIN for kind in config.types.values()):
-        raise UnsupportedModel("{name} is quantized already.", name=target.name)
-    types = published_types(replace(config, quantization="Q4_K_M"))
-    config = replace(config, quantization="Q4_K_M", types=types)
+    if opened.checkpoint.plain_bits is None:
+        raise UnsupportedModel("{name} is quantized already.", name=opened.reference)
+    config = replace(opened.config, quantization="Q4_K_M", converts=False)
+    config = replace(config, types=published_types(config))
     weights = stored_format(config)
     embedding = 0 if config.tied else weights.matrix_bytes(config.vocabulary_size, config.hidden_size)
-    return TargetFacts(target.name, config), weight_bytes(config, weights) + embedding
+    return TargetFacts(opened.reference, config), weight_bytes(config, weights) + embedding
 
 
 def dear(draft: DraftKind, target: ModelConfig) -> str:

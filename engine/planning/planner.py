@@ -261,7 +261,7 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
         opened = open_model(model.reference, lambda _: Path(model.place))
         target = target_facts(opened)
         if model.smaller:
-            target, copy_bytes = smaller_copy(target)
+            target, copy_bytes = smaller_copy(opened)
             about = replace(about, copy_bytes=copy_bytes)
         opened.check_tokenizer()
         plan = MachinePlanner(report, target, _drafts(model, target), options).plan()

@@ -23,7 +23,6 @@ from engine.files import file_trouble, read_text_file
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.gguf.mixtures import MIXTURES, PLAIN_TYPES
 from engine.gguf.parts import find_gguf
-from engine.gguf.stored_tensor import PLAIN, type_name
 from engine.hub.bundled import check_name
 from engine.hub.installed import installed_models
 from engine.hub.kept_list import held_alone
@@ -122,7 +121,7 @@ def prepare(request: CopyRequest) -> Copying:
             name=_name_of(opened),
         )
     original = from_gguf(opened) if in_gguf else from_folder(opened)
-    _check_bits(opened, original, request.to)
+    _check_bits(opened, request.to)
     name = request.name or f"{_SAID_TYPE.sub('', _name_of(opened))}-{request.to.upper()}"
     if request.out is not None:
         if request.out.exists():
@@ -198,21 +197,20 @@ def _name_of(opened: OpenedModel) -> str:
     return opened.place.name if first is None else gguf_name(first)
 
 
-def _check_bits(opened: OpenedModel, original: Original, to: str) -> None:
+def _check_bits(opened: OpenedModel, to: str) -> None:
     """Refuse a copy in more bits than the original has, or of quantized weights: those of a folder may have 8 bits.
 
     Raises:
         UnsupportedModel: The original is quantized.
         InvalidOption: The copy would have more bits.
     """
-    (kind, have), wanted = original.kind, _bits(MIXTURES[to][1])
-    name = _name_of(opened)
-    if kind not in PLAIN or have < 8:
+    have, wanted, name = opened.checkpoint.plain_bits, _bits(MIXTURES[to][1]), _name_of(opened)
+    if have is None:
         raise UnsupportedModel(
             "{name} is quantized already ({type}), and a copy of a copy loses twice: convert the original model, whose "
             "weights are F16, BF16 or F32.",
             name=name,
-            type=opened.config.quantization or type_name(kind),
+            type=opened.config.quantization,
         )
     if wanted > max(have, _bits("Q8_0")):  # whose scales take half a bit more than FP8's
         raise InvalidOption(

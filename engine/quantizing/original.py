@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +15,7 @@ from engine.gguf.header import read_header
 from engine.gguf.mixtures import Facts
 from engine.gguf.model import Source, sources
 from engine.gguf.parts import all_parts, find_gguf
-from engine.gguf.stored_tensor import F32, StoredTensor
+from engine.gguf.stored_tensor import StoredTensor
 from engine.gguf.woven import put_in_order
 from engine.gguf.writing import pairs_of
 from engine.model_file import OpenedModel
@@ -77,21 +75,6 @@ class Original:
     facts: Facts
     digest: str  # digest of the model's files
     notes: tuple[str, ...] = ()  # sentences about what the copy does not have
-
-    @property
-    def kind(self) -> tuple[int, float]:
-        """Type of most of its weights (GGUF's number; F32 if made from parts), and their mean bits in the files."""
-        found, bits = Counter[tuple[int, bool]](), Counter[tuple[int, bool]]()
-        for part in (part for tensor in self.tensors for part in tensor.parts):
-            size_bytes, shape, own = part.size_bytes, part.shape, (part.kind, part.encoding is not None)
-            if part.encoding is not None:
-                size_bytes = sum(math.prod(one.shape) * one.dtype.itemsize for one in part.encoding.parts)
-                shape = part.encoding.shape
-            count = part.rows * part.columns
-            found[own] += count
-            bits[own] += 8 * size_bytes * count // math.prod(shape)
-        most = max(found, key=found.__getitem__, default=None)
-        return (F32, 32.0) if most is None else (most[0], bits[most] / found[most])
 
 
 def from_gguf(opened: OpenedModel) -> Original:

@@ -30,8 +30,8 @@ Progress = Callable[[int, int], None]
 Check = Callable[[], None]
 #: Rows whose logits are compared at once.
 _ROWS = 64
-# Longest time between two looks at whether to stop.
-_RUN_S = 0.5
+# Rows that pass a layer between two looks at whether to stop.
+_RUN_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,16 @@ class _Watched:
     def __call__(self, rows: Tensor) -> Tensor:
         self._sums.add(rows)
         return self._linear(rows)
+
+
+class _EqualRuns(RowRuns):
+    """Runs of one length: maps that are watched run in torch, whose last bits depend on it, and so would the copy's."""
+
+    def __init__(self) -> None:
+        self.rows = _RUN_ROWS
+
+    def _learn(self, rows: int, seconds: float) -> None:
+        """Keep the length."""
 
 
 class LayerByLayer(WeightSource):
@@ -175,7 +185,7 @@ def read_texts(
         cache = decoder.new_cache(len(text.ids), states=1)
         cache.begin(len(text.ids))
         rows.append(TextRows(torch.tensor(text.ids), torch.arange(len(text.ids)), cache))
-    output = decoder.forward_together(rows, slice(0, 0), check, row_runs=RowRuns(_RUN_S))
+    output = decoder.forward_together(rows, slice(0, 0), check, row_runs=_EqualRuns())
     progress(config.layers, config.layers)
     lengths = [len(text.ids) for text in texts]
     return list(torch.split(output.hidden.float(), lengths)), source.importance()

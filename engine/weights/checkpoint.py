@@ -27,10 +27,20 @@ from engine.errors import (
 from engine.files import read_text_file
 from engine.gguf.config import read_sampling
 from engine.gguf.files import gguf_name
-from engine.gguf.header import read_header
+from engine.gguf.header import read_header, refused_type
 from engine.gguf.model import GgufFile, read_gguf
 from engine.gguf.parts import find_gguf
-from engine.gguf.stored_tensor import F32, PLAIN, StoredTensor, TensorTypes, is_finite, not_finite, type_name
+from engine.gguf.stored_tensor import (
+    F32,
+    PLAIN,
+    StoredTensor,
+    TensorTypes,
+    is_finite,
+    not_finite,
+    type_name,
+    usual_type,
+)
+from engine.gguf.types import GgmlType
 from engine.gguf.woven import Woven
 from engine.json_text import read_json
 from engine.kernels import blocks
@@ -103,12 +113,7 @@ def read_values(kind: int, raw: Tensor, rows: Tensor) -> None:
 def check_type(stored: StoredTensor) -> None:
     """Raise UnsupportedModel for a tensor whose type is not read."""
     if stored.kind not in KERNEL_TYPES | PLAIN.keys():
-        raise UnsupportedModel(
-            "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
-            "quantization of this model, such as Q4_K_M or Q8_0.",
-            name=stored.name,
-            kind=type_name(stored.kind),
-        )
+        raise refused_type(stored.name, GgmlType(stored.kind))
 
 
 class Checkpoint:
@@ -231,6 +236,13 @@ class Checkpoint:
     def stored_bytes(self, name: str) -> int:
         """Return the bytes of a tensor in the type that it has, or becomes."""
         return self.stored(name).size_bytes
+
+    @property
+    def plain_bits(self) -> float | None:
+        """Mean bits of a weight in its files; None for GGUF's blocks or less than 8 bits, of which no copy is made."""
+        stored = (self.stored(name) for name in self.types)
+        kind, bits = usual_type(stored if self.from_gguf else (one.read_as(F32) for one in stored))
+        return bits if kind in PLAIN and bits >= 8 else None
 
     @property
     def changed(self) -> bool:

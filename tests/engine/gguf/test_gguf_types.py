@@ -11,7 +11,9 @@ import torch
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.header import quantization, read_header
+from engine.gguf.stored_tensor import PLAIN
 from engine.gguf.types import FILE_TYPES, GgmlType
+from engine.gguf.woven import PLAIN_OF
 from engine.kernels import blocks
 from engine.loaded_model import load_model
 from engine.messages import LoadOptions
@@ -21,13 +23,14 @@ from engine.model.weight_format import stored_format
 from engine.model_file import OpenedModel
 from engine.quantizing.original import from_gguf
 from engine.run import settle
-from engine.weights.checkpoint import Checkpoint
+from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.gguf_files import write_gguf
 from tests.support.packed_models import TOKENS, load, logits
 from tests.support.streams import streamed_decoder
 
 NAME = "blk.1.ffn_down.weight"
+REFUSED = sorted(kind.name for kind in GgmlType if kind.refused)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,10 @@ def test_the_kernels_blocks_are_those_of_the_files() -> None:
         assert blocks.row_bytes(number, 512) == kind.row_bytes(512)
 
 
+def test_a_type_is_computed_with_or_refused() -> None:
+    assert {GgmlType[name] for name in REFUSED} == set(GgmlType) - KERNEL_TYPES - PLAIN.keys() - PLAIN_OF.keys()
+
+
 @pytest.mark.parametrize("number", [4, 5, 37, 43, 132, 200, 4444, 2**32 - 1])
 def test_a_number_that_nobody_knows_is_refused_with_the_tensor(number: int, whole: bytes, tmp_path: Path) -> None:
     path = retyped(whole, number, tmp_path / "odd.gguf")
@@ -76,7 +83,7 @@ def test_a_number_that_nobody_knows_is_refused_with_the_tensor(number: int, whol
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("kind", ["IQ4_KT", "IQ3_KT", "IQ1_S_R4", "Q8_K_R8", "I8", "I2_S"])
+@pytest.mark.parametrize("kind", REFUSED)
 def test_a_known_type_that_is_not_computed_is_refused_by_name(kind: str, whole: bytes, tmp_path: Path) -> None:
     path = retyped(whole, GgmlType[kind], tmp_path / "model.gguf")
     sentence = rf"The tensor {NAME} is stored as {kind}, which Tenon cannot read; choose another quantization"
@@ -84,6 +91,19 @@ def test_a_known_type_that_is_not_computed_is_refused_by_name(kind: str, whole: 
         Checkpoint(path).stored("model.layers.1.mlp.down_proj.weight")
     with pytest.raises(UnsupportedModel, match=sentence):
         load_model(settle(LoadOptions(model=str(path))))
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_bytes_that_do_not_fill_its_blocks_are_refused_by_its_name_too(kind: str, whole: bytes, tmp_path: Path) -> None:
+    """Nobody can use the tensor, so what to do comes before what else is wrong with it."""
+    path = tmp_path / "model.gguf"
+    path.write_bytes(whole)
+    at, end = whole.index(NAME.encode()) + len(NAME) + 4, read_header(path).tensors[NAME].start + 100
+    odd = retyped(whole, GgmlType[kind], path).read_bytes()
+    for data in (odd[:at] + struct.pack("<Q", 250) + odd[at + 8 :], odd[:end]):
+        path.write_bytes(data)
+        with pytest.raises(UnsupportedModel, match=rf"{NAME} is stored as {kind}, which Tenon cannot read; choose"):
+            Checkpoint(path).stored("model.layers.1.mlp.down_proj.weight")
 
 
 def test_rows_with_a_scale_of_their_own_are_placed(whole: bytes, tmp_path: Path) -> None:

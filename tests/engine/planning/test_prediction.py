@@ -20,10 +20,12 @@ from engine.messages import (
     PairsFound,
     PredictModels,
 )
+from engine.model_file import open_model
 from engine.planning.planner import predict
-from tests.support.checkpoints import write_checkpoint
+from tests.support.checkpoints import train_tokenizer, write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.machines import machine
+from tests.support.quantized_checkpoints import FORMATS, write_quantized
 from tests.support.toy import TOY
 
 
@@ -95,3 +97,20 @@ def test_pairs_come_with_their_reasons(client: EngineClient, tmp_path: Path) -> 
     problems = {(pair.target, pair.draft): pair.problem for pair in event.pairs}
     assert problems["target", "small"] == ""
     assert "another vocabulary" in problems["toy", "small"]
+
+
+@pytest.mark.parametrize(
+    ("name", "offered"), [("fp8-block", True), ("int8-bitsandbytes", True), ("nf4", False), ("awq", False)]
+)
+def test_a_smaller_copy_is_predicted_of_what_can_be_copied(name: str, offered: bool, tmp_path: Path) -> None:
+    """As `tenon models convert` has it: plain numbers, or 8 bits of others."""
+    write_quantized(tmp_path, FORMATS[name])
+    train_tokenizer().save_pretrained(tmp_path)
+    own, copy = (
+        predict(ModelOutline(str(tmp_path), str(tmp_path), smaller=smaller), LoadOptions(), machine("laptop-8gb"))
+        for smaller in (False, True)
+    )
+    assert (copy.problem == "") == offered
+    assert (0 < copy.copy_bytes < open_model(str(tmp_path)).checkpoint.size_bytes) == offered
+    assert own.tokens_per_second
+    assert not offered or copy.tokens_per_second > own.tokens_per_second

@@ -6,7 +6,10 @@ import errno
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,11 +24,13 @@ from engine.gguf.mixtures import MIXTURES, Facts, types_of
 from engine.hub.installed import installed_model
 from engine.hub.model_folders import INCOMING, models_folder
 from engine.kernels import blocks
+from engine.model import decoder
 from engine.model_file import OpenedModel
 from engine.quantizing import convert as making
 from engine.quantizing import copy_file
 from engine.quantizing.convert import CopyRequest, convert, discard
 from engine.quantizing.original import from_gguf
+from engine.quantizing.reading import Text, read_texts
 from tests.support.checkpoints import write_checkpoint
 from tests.support.gguf_files import edit_gguf
 
@@ -207,6 +212,18 @@ def test_bad_input_is_one_sentence(kind: str, sentence: str, folder: Path) -> No
     assert "\n" not in refused.value.message
     there = folder.parent / "there.gguf"
     assert not there.exists() or there.read_text(encoding="utf-8") == "mine"
+
+
+def test_what_counts_does_not_depend_on_how_fast_it_was_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine writes the same copy."""
+    opened, text, found = OpenedModel("small", folder), Text(tuple(range(3, 203)), (True,) * 200), []
+    for step_s in (0, 60):
+        clock = partial(next, count(0, step_s))
+        monkeypatch.setattr(decoder, "time", SimpleNamespace(perf_counter=clock))
+        read = read_texts(opened.checkpoint, opened.config, [text], lambda *step: None, lambda: None, watched=True)
+        found.append(read[1])
+    assert found[0]
+    assert all(torch.equal(one, found[1][name]) for name, one in found[0].items())
 
 
 def test_a_weight_that_is_none_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

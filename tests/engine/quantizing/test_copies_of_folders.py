@@ -10,14 +10,12 @@ import torch
 
 from engine.errors import UnsupportedModel
 from engine.gguf.header import read_header
-from engine.gguf.mixtures import Facts
-from engine.gguf.stored_tensor import BF16, F32, Part, StoredTensor
+from engine.gguf.stored_tensor import BF16, F32, Part, StoredTensor, usual_type
 from engine.hub.record import MeasuredLoss
 from engine.model_file import OpenedModel, open_model
 from engine.quantizing.convert import CopyRequest, convert, prepare
 from engine.quantizing.copy_file import plan_copy, write_copy
 from engine.quantizing.folder import differences, from_folder
-from engine.quantizing.original import NewTensor, Original
 from engine.weights.encodings import Scaled, nearest
 from tests.engine.gguf.test_gguf_families import CHANGES, PROMPT
 from tests.engine.weights.test_adapters import factors, write_peft
@@ -101,13 +99,12 @@ def test_fewer_bits_of_others_are_refused(name: str, tmp_path: Path) -> None:
 
 def test_matrices_of_many_widths_count_together_as_one_kind(tmp_path: Path) -> None:
     """Each has a scale for a row, so that the bits of a weight differ by its width."""
-    tensors = [NewTensor("plain", (100, 64), (StoredTensor("plain", tmp_path, 0, 12800, BF16, (100, 64)),), BF16)]
+    tensors = [StoredTensor("plain", tmp_path, 0, 12800, BF16, (100, 64))]
     for columns in (32, 64, 96):
         shape = (5000 // columns, columns)
         codes, scales = Part(tmp_path, 0, torch.float8_e4m3fn, shape), Part(tmp_path, 0, torch.float32, (shape[0], 1))
         eight = Scaled((codes, scales), shape, nearest(columns), columns)
-        part = StoredTensor("eight", tmp_path, 0, 4 * math.prod(shape), F32, shape, encoding=eight)
-        tensors.append(NewTensor(f"of {columns}", shape, (part,), None))
-    kind, bits = Original({}, tensors, {}, Facts("llama", 1, 0, 1), "").kind
+        tensors.append(StoredTensor("eight", tmp_path, 0, 4 * math.prod(shape), F32, shape, encoding=eight))
+    kind, bits = usual_type(tensors)
     assert kind == F32
     assert bits == pytest.approx(8 + (1 + 0.5 + 1 / 3) * 32 / 96, rel=0.01)
