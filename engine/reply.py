@@ -236,7 +236,10 @@ class ReplyRun:
             model.settle_anew()
 
     def _values(self) -> Values:
-        return self._mode.values(self._request.options.mode_options)
+        model = self._model
+        # Of a mixture more rows read more experts.
+        streamed = model.placement.streamed_bytes > 0 and model.target.config.mixture is None
+        return self._mode.values(self._request.options.mode_options, streamed)
 
     def _recalled_cost(self, drafting: str) -> Costs:
         """Return the cost of a mode's rounds; earlier sessions' measurements stand in until this one has its own."""

@@ -19,7 +19,7 @@ from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, m
 from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
 from engine.planning.hardware import held_device_bytes, read_report
 from engine.planning.load_plan import LoadPlan
-from engine.planning.machine_planner import MachinePlan
+from engine.planning.machine_planner import MachinePlan, displaced
 from engine.planning.planner import Find, ModelPlanner, model_planner
 from engine.sentences import either, figure, mark, paragraph, say
 
@@ -71,8 +71,11 @@ class Run:
         run = settle(options, self.planner)
         plan = self.planner.plan
         elsewhere = run.mode.needs_gpu and run.mode.memory != self.mode.memory
+        there = plan.mode(run.mode.name).load
+        if there is not None and self.load.placement.streams:
+            # Layers may have the memory of a draft that is not used any more.
+            elsewhere |= self.planner.machine.share_of(self.load, there) > _LOADING_AGAIN
         if not elsewhere and held.issuperset(draft.name for draft in run.drafts):
-            there = plan.mode(run.mode.name).load
             if there is not None and there.placement.name == self.load.placement.name:
                 return run
             return replace(run, plan=replace(run.plan, promise=None))  # which is of other places
@@ -165,7 +168,7 @@ def _left(options: LoadOptions, planner: ModelPlanner) -> str:
         source=say("measured") if best.measured else say("predicted"),
         times=figure(times, ".2g"),
     )
-    return paragraph(left, dear)
+    return paragraph(left, dear, displaced(plan.mode(best.mode), plan.mode("plain")))
 
 
 def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) -> Mode:

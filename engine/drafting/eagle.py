@@ -35,7 +35,7 @@ from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_layout import HeadLayout
 from engine.drafting.head_loader import SharedWeights, load_feature_network
 from engine.drafting.kind import Drafting, DraftLoad, DraftText
-from engine.drafting.level_drafter import RowLevelDrafter
+from engine.drafting.level_drafter import LookedUpTree, RowLevelDrafter
 from engine.drafting.lookup import PromptLookup
 from engine.drafting.target_draft import CHUNK_ROWS, SharingDraft, TargetRows
 from engine.drafting.trees import (
@@ -513,11 +513,13 @@ def _drafter(draft: FeatureDraft, chances: ShareChances, wanted: Drafting) -> Dr
     """Make a drafter of chains if the head runs them and nobody asks for trees, else of trees."""
     assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given a head"
     draft.reading_s = wanted.reading_s
+    lookup = None if wanted.matches is None else PromptLookup(wanted.matches)
     if draft.runs_chains and wanted.growth == TreeShape(chains=True):
-        lookup = None if wanted.matches is None else PromptLookup(wanted.matches)
         return ChainDraft(draft, lookup, chances)
     draft.limits = wanted.growth
-    return draft
+    if lookup is None or not draft.runs_chains or not wanted.growth.chains:
+        return draft
+    return LookedUpTree(draft, lookup)
 
 
 @dataclass(frozen=True)

@@ -41,16 +41,21 @@ class LookedUpTree(Drafter):
         lookup: Prompt lookup, which learns from this reply.
     """
 
-    def __init__(self, drafter: LevelDrafter, lookup: PromptLookup) -> None:
-        self.hidden_layers = drafter.hidden_layers
+    def __init__(self, drafter: Drafter, lookup: PromptLookup) -> None:
+        self.hidden_layers, self.reads_hidden = drafter.hidden_layers, drafter.reads_hidden
         self.counted = drafter.counted
         self._drafter = drafter
+        self._levels = drafter if isinstance(drafter, LevelDrafter) else None  # which may need probes
         self._lookup = lookup
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Begin a reply; the drafter decides which rows are needed."""
         self._lookup.reset(prompt)
         return self._drafter.reset(prompt)
+
+    def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
+        """Let the drafter read the prompt."""
+        self._drafter.read_prompt(end, hidden)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
         """Pass tokens and rows on to the drafter and the lookup."""
@@ -64,13 +69,15 @@ class LookedUpTree(Drafter):
             return self._drafter.propose(shape)
         tree = self._drafter.propose(shape.at_most(shape.rows - self._rows(len(match))))
         joined, place = join(match, tree)
+        if self._levels is None:
+            return joined
         reaches = [1] * (1 + len(joined))
-        reaches[len(match)] = self._drafter.levels
+        reaches[len(match)] = self._levels.levels
         asked = Counter(tree.probes.nodes)
         for node, at in enumerate(place, ROOT):
-            each = asked[node] // max(1, self._drafter.probes_each)
+            each = asked[node] // max(1, self._levels.probes_each)
             reaches[at + 1] = max(each, reaches[at + 1])
-        return replace(joined, probes=self._drafter.probes_behind(reaches))
+        return replace(joined, probes=self._levels.probes_behind(reaches))
 
     def _match(self, shape: DraftShape) -> Draft:
         """Return the part of the longest match that is likely and leaves rows for a tree."""
@@ -84,7 +91,8 @@ class LookedUpTree(Drafter):
 
     def _rows(self, nodes: int) -> int:
         """Return the rows of a match of so many nodes: a probe after each, and one for every level after the last."""
-        return nodes + self._drafter.probes_each * (nodes - 1 + self._drafter.levels)
+        levels = self._levels
+        return nodes if levels is None else nodes + levels.probes_each * (nodes - 1 + levels.levels)
 
 
 def join(first: Draft, second: Draft) -> tuple[Draft, list[int]]:

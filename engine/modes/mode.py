@@ -46,6 +46,9 @@ MEMORY_TITLES = {
 }
 # The placement that a choice of memory is about, where it is about a GPU.
 GPU_PLACEMENTS = {"gpu": "offload", "gpu-copy": "layer-offload"}
+_NODES = "draft_nodes"
+STREAMED_NODES = 63
+"""Most nodes of a draft for a model whose forwards wait for weights: kernels compute 64 columns at once."""
 # Options that modes with a draft share.
 WIDTH = ModeOption(
     "draft_width",
@@ -82,7 +85,7 @@ AS_PUBLISHED = ModeOption(
 def nodes(usual: int) -> ModeOption:
     """Return the option for the most tokens of a draft that are verified at once, beside the one before them."""
     return ModeOption(
-        "draft_nodes",
+        _NODES,
         mark("Tokens checked at once"),
         mark("How many guessed tokens the model checks at once."),
         default=usual,
@@ -151,9 +154,15 @@ class Mode:
         placements = (GPU_PLACEMENTS[memory], "resident") if memory in GPU_PLACEMENTS else self.placements
         return replace(self, memory=memory, placements=placements)
 
-    def values(self, given: Mapping[str, Any]) -> Values:
-        """Return the values of its options: the given one, else the default."""
-        return {option.name: given.get(option.name, option.default) for option in self.options}
+    def values(self, given: Mapping[str, Any], streamed: bool = False) -> Values:
+        """Return the values of its options: the given one, else the default.
+
+        Args:
+            given: Values of options, as they were given.
+            streamed: True if forwards wait for weights, which takes as long for many drafted tokens as for few.
+        """
+        most = {_NODES: STREAMED_NODES} if streamed and not given.get(AS_PUBLISHED.name) else {}
+        return {option.name: given.get(option.name, most.get(option.name, option.default)) for option in self.options}
 
     def drafting_name(self, given: Mapping[str, Any]) -> str:
         """Return the name of its drafter in measurements, which depends on the options that change the guesses.

@@ -64,6 +64,7 @@ _NOT_TRIED = mark(
 _VOTES_ALONE = mark("It has one draft only, whose own mode does the same.")
 _HARDLY_FASTER = mark("It is not faster than the mode taken by more than speeds differ from one time to the next.")
 _LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that is faster than plain.")
+_DISPLACED = mark("Beside the draft {beside} of the model's layers stay in memory, without it {alone}.")
 _GUESSED = mark("Its speed is predicted from assumed speeds, because this machine was never measured.")
 _NOT_ASKED = mark("Another one was chosen, or is in memory already.")
 _NO_ROOM = mark("It needs {least} of memory even when its layers are read from the disk, and {free} are free.")
@@ -164,7 +165,7 @@ def reason(chosen: ModePlan | None, plans: Sequence[ModePlan]) -> str:
         )
     times = figure(rate / plain.tokens_per_second, ".1f")
     as_fast = times == figure(1.0, ".1f")
-    return say(
+    why = say(
         "Auto: {mode}, {source} at {speed}, {times} ({summary}).",
         mode=say(chosen.mode),
         source=source,
@@ -172,6 +173,16 @@ def reason(chosen: ModePlan | None, plans: Sequence[ModePlan]) -> str:
         times=say("at the usual speed") if as_fast else say("{times} times the usual speed", times=times),
         summary=chosen.summary,
     )
+    return paragraph(why, displaced(chosen, plain))
+
+
+def displaced(drafted: ModePlan, plain: ModePlan) -> str:
+    """Return a sentence about the layers whose memory a mode's draft takes, or an empty text if it takes none."""
+    if drafted.load is None or plain.load is None or not drafted.load.placement.streams:
+        return ""
+    places, count = plain.load.placement, len(plain.load.placement.layers)
+    beside, alone = drafted.load.placement.pinned_layers, places.pinned_layers if places.streams else count
+    return say(_DISPLACED, beside=beside, alone=alone) if beside < alone else ""
 
 
 class MachinePlanner:

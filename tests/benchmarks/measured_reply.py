@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
 
 from engine.drafting.kinds import kind_of
@@ -22,6 +23,7 @@ from engine.messages.pipe import receive, send
 from engine.model_file import open_draft, open_model
 from engine.modes import MODES, in_mode
 from engine.process import serve
+from tests.support.slow_disk import serve_from
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,13 @@ class TenonChild:
 
     Args:
         options: The model to load.
+        disk: Speed of the disk in GB/s; None for the machine's own.
     """
 
-    def __init__(self, options: LoadOptions) -> None:
+    def __init__(self, options: LoadOptions, disk: float | None = None) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, far = context.Pipe()
-        self._process = context.Process(target=serve, args=(far,))
+        self._process = context.Process(target=partial(serve_from, disk) if disk else serve, args=(far,))
         self._process.start()
         far.close()
         self._options = options

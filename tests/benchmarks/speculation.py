@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.speculation [--model FILE] [--modes lookup auto] [--kinds chat quote edit]
     python -m tests.benchmarks.speculation --modes lookup dovetail --draft smollm2-draft [--nodes 3] [--width 1]
-    python -m tests.benchmarks.speculation --modes lookup ppd --draft smollm2-prompt-tokens --ram-gb 0.4 [--look-up]
+    python -m tests.benchmarks.speculation --modes lookup ppd --draft smollm2-prompt-tokens --ram-gb 0.4 --disk 1
     python -m tests.benchmarks.speculation --model FILE --draft SMALL.gguf --draft HEAD --server PATH --out FILE.jsonl
         --minutes 1.4 --modes lookup dovetail@SMALL dovetail@HEAD dovetail@HEAD/1x4x4 auto llama:none llama:draft-simple
     python -m tests.benchmarks.speculation --out FILE.jsonl --replay 0.1
@@ -16,6 +16,9 @@ prompt in turns with llama.cpp's.
 
 With ``--out`` each reply is a line of a file. A further run with the same file goes on with the prompts that the last
 one did not finish, so that a table can be measured in pieces (``--minutes``), and the table is that of the whole file.
+
+``--disk`` holds the disk to a speed in GB/s, which the plan knows because it is measured so; a mode that needs other
+layers in memory than the one before loads the model again.
 
 Speeds are those of decoding, of all tokens after the first: the prompt is read before. With ``--cpu`` they are those of
 the time of all cores, which programs beside change less. A line has the speed over plain's, the tokens of a round
@@ -176,7 +179,7 @@ class Bench:
             )
         mode, options = _way(way, self._options, ram_gb)
         if self._child is None:
-            self._child = self._stack.enter_context(TenonChild(options))
+            self._child = self._stack.enter_context(TenonChild(options, self._options.disk))
             self._child.sampled(PROMPTS["chat"][0], 16, PLAIN)
         self._child.sampled(prompt, 1, mode, temperature, options=options)
         before_s = _cpu_s()
@@ -314,6 +317,7 @@ def main() -> None:
     parser.add_argument(
         "--ram-gb", type=float, nargs="+", default=[0.0], help="less than the model takes streams layers; 0: no limit"
     )
+    parser.add_argument("--disk", type=float, metavar="GB/S", help="hold the disk to this speed")
     parser.add_argument("--context", type=int, help="tokens")
     parser.add_argument("--look-up", action="store_true", help="prompt tokens and heads look words up too")
     parser.add_argument("--server", help="llama.cpp's llama-server, for llama:KIND")
@@ -326,6 +330,7 @@ def main() -> None:
         parser.error(f"{ABSENT}, or name another with --model")
     options.modes = [PLAIN, *options.modes, *([CONTROL] if options.control else [])]
     about = {"model": Path(options.model).name, "kernels": library.available(), "tokens": options.max_tokens}
+    about |= {"disk": options.disk} if options.disk else {}
     results = Results(options.out, about)
     if options.replay is not None:
         print(*replayed(results.found, options.replay), sep="\n")

@@ -91,6 +91,9 @@ def test_defaults_of_options_are_those_of_the_drafters() -> None:
     assert WIDTH.most * (DEPTH.most - 1) == LARGEST_TREE
     assert mode_options()["draft_nodes"].default is None
     assert (dovetail.values({})["draft_nodes"], llmcad.values({})["draft_nodes"]) == (15, 63)
+    # Forwards that wait for the disk take as long for many nodes as for few.
+    waiting = [dovetail.values(given, streamed=True) for given in ({}, {"draft_nodes": 7}, {"as_published": True})]
+    assert [values["draft_nodes"] for values in waiting] == [63, 7, 15]
 
 
 @pytest.mark.parametrize("name", [name for name, mode in MODES.items() if AS_PUBLISHED in mode.options])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ import torch
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.worth import Worth
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances
+from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances, _drafter
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
-from engine.drafting.lookup import PromptLookup
+from engine.drafting.kind import Drafting
+from engine.drafting.lookup import MatchChances, PromptLookup
 from engine.drafting.trees import TreeShape
 from engine.kernels import library
 from engine.messages import RoundRecord
@@ -105,6 +107,28 @@ def test_chains_are_trees_of_width_1_and_change_no_token(
     assert drafted == plain
     assert drafter.compared > 20
     assert drafter.beside > 10
+
+
+@pytest.mark.parametrize("matches", [True, False])
+def test_many_nodes_are_trees_that_take_matches_in(
+    matches: bool, target: Decoder, network: FeatureNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a target that waits for its weights asks for them; a reply that was there before is known to its end."""
+    prompt, count = torch.randint(3, 300, (40,), generator=torch.Generator().manual_seed(2)).tolist(), 60
+    plain, _ = run_reply(TokenSequence(Target(target), CONTEXT), NoDrafter(), prompt, count, 0, Sampler())
+
+    class Remembering(PromptLookup):
+        def reset(self, prompt: Sequence[int]) -> int:
+            super().reset([*prompt, *plain, *prompt])
+            return len(prompt)
+
+    monkeypatch.setattr("engine.drafting.eagle.PromptLookup", Remembering)
+    wanted = Drafting(TreeShape(nodes=63), MatchChances() if matches else None, False, lambda tokens: None)
+    draft = FeatureDraft(network, TreeShape(), CONTEXT, Link(torch.device("cpu")), lambda: None)
+    drafter = _drafter(draft, ShareChances(0.25), wanted)
+    found, timings = run_reply(TokenSequence(Target(target), CONTEXT), drafter, prompt, count, 63, Sampler())
+    assert found == plain
+    assert (timings.target_forwards <= count // 6) == matches
 
 
 def test_rows_that_waited_for_long_are_taken_in_by_the_short_way(target: Decoder, network: FeatureNetwork) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -86,7 +87,12 @@ def test_a_draft_that_does_not_pay_is_not_loaded_unless_its_mode_is_named(
     assert (run.plan.mode, run.drafts, run.load.drafts) == ("lookup", (), ())
     said = "The draft llama-1b is not used: with it, LLMCad is predicted at 0."
     assert run.plan.reason.startswith(said)
-    assert "times the usual speed. Auto: lookup" in run.plan.reason
+    found = re.search(
+        r"speed. Beside the draft (\d+) of the model's layers stay in memory, without it (\d+). Auto: lookup",
+        run.plan.reason,
+    )
+    assert found is not None
+    assert int(found[1]) < int(found[2])
     assert run.load.notes[-1].startswith(said)
     plan = planned(named, run.planner)
     assert (plan.chosen, plan.reason) == ("lookup", run.plan.reason)
@@ -97,6 +103,10 @@ def test_a_draft_that_does_not_pay_is_not_loaded_unless_its_mode_is_named(
         assert (again.plan.mode, [one.name for one in again.drafts]) == ("llmcad", [draft])
         assert again.load.drafts
         assert run.settled(insists) is None
+    # More layers have room without the draft, so that replies go on beside it only if they use it.
+    beside = settle(in_mode("llmcad", named))
+    assert beside.settled(in_mode("llmcad", named)) is not None
+    assert beside.settled(in_mode("plain", options)) is None
 
 
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
