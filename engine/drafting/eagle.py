@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import exp, inf, log, sqrt
 from typing import ClassVar, TypeAlias
 
@@ -37,6 +37,7 @@ from engine.drafting.head_loader import SharedWeights, load_feature_network
 from engine.drafting.kind import Drafting, DraftLoad, DraftText
 from engine.drafting.level_drafter import LookedUpTree, RowLevelDrafter
 from engine.drafting.lookup import PromptLookup
+from engine.drafting.medusa import HeadCalibration, calibration_beside
 from engine.drafting.target_draft import CHUNK_ROWS, SharingDraft, TargetRows
 from engine.drafting.trees import (
     LARGEST_TREE,
@@ -485,12 +486,23 @@ class HeadDraft(SharingDraft):
         "arithmetic": 4.71,
         "instruction": 4.62,
     }
-    #: Assumed share of its guesses of the next token that hold, until some were seen.
+    #: Assumed share of its guesses of the next token that hold, until some were counted or seen.
     usual: ClassVar[float] = _USUAL
+
+    @cached_property
+    def calibration(self) -> HeadCalibration | None:
+        """Worth of its guesses as its training counted it, in its folder; None for a published head."""
+        return calibration_beside(HeadCalibration, self.opened.place)
+
+    def counted(self, target: str) -> Mapping[int, float]:
+        """Return the tokens of a round by nodes, as counted on texts that it has not learned."""
+        return {} if self.calibration is None else self.calibration.tokens
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        return partial(self.text, self.network(shared, parts), parts, ShareChances(self.usual))
+        counted = self.calibration
+        usual = counted.accuracies[0][0] if counted is not None and counted.accuracies else self.usual
+        return partial(self.text, self.network(shared, parts), parts, ShareChances(usual))
 
     def network(self, shared: SharedWeights, parts: DraftLoad) -> FeatureNetwork:
         """Read the network; arguments are those of `texts`."""

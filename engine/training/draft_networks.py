@@ -82,7 +82,9 @@ class FeatureGuesser(TrainedDraft):
     """
 
     token_ids: Tensor | None
-    shares: tuple[float, ...]  # weight in the loss of each of its guesses in a row
+    shares: tuple[float, ...]  # weight in the loss of each of its guesses in a row, falling from 1
+    # True if a guess is learned in its share of the steps: each costs a pass, and trains all of the draft
+    drawn: ClassVar[bool] = False
     feature_share: ClassVar[float] = 0.0  # weight of the difference between features beside the cross-entropy
     prefix: ClassVar[str] = ""  # prefix of its parameters, left out in the file
 
@@ -91,15 +93,16 @@ class FeatureGuesser(TrainedDraft):
         self.register_buffer("token_ids", token_ids)
 
     @abstractmethod
-    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+    def guesses(self, embedding: Tensor, features: Tensor, count: int) -> list[Tensor]:
         """Return guesses in a row, from the target's features alone.
 
         Args:
             embedding: (batch, length, h) embeddings of the tokens after the features.
             features: (batch, length, h) features of the target.
+            count: Number of guesses, at most that of ``shares``.
 
         Returns:
-            (batch, length, h) for each of ``shares``: row i of guess k is the head's input for the token after the
+            (batch, length, h) for each guess: row i of guess k is the head's input for the token after the
             one whose embedding is in row i, from the feature k rows before; its first k rows say nothing.
         """
 
@@ -209,6 +212,7 @@ class DraftNetwork(FeatureGuesser):
     """
 
     shares = tuple(_NEXT_STEP**step for step in range(STEPS))
+    drawn = True
     feature_share = _FEATURE_SHARE
     file_name = SINGLE
 
@@ -239,11 +243,11 @@ class DraftNetwork(FeatureGuesser):
             else:
                 nn.init.xavier_uniform_(weight)
 
-    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+    def guesses(self, embedding: Tensor, features: Tensor, count: int) -> list[Tensor]:
         """Guess the next position's feature from the target's, then from guesses of guesses, as in a chain."""
         passes: list[Passes] = [[] for _ in self.layers]
         found = [self(embedding, features, passes)]
-        while len(found) < STEPS:
+        while len(found) < count:
             found.append(self(embedding, found[-1].roll(1, 1), passes))
         return found
 
@@ -356,10 +360,10 @@ class MedusaNetwork(FeatureGuesser):
         if not 1 <= heads <= MOST_HEADS:
             raise InvalidOption(f"The draft has {heads} heads, but it must have between 1 and {MOST_HEADS}.")
 
-    def guesses(self, embedding: Tensor, features: Tensor) -> list[Tensor]:
+    def guesses(self, embedding: Tensor, features: Tensor, count: int) -> list[Tensor]:
         """Return the output of each head for the feature that it sees."""
         found = []
-        for number, head in enumerate(self._heads()):
+        for number, head in enumerate(self._heads()[:count]):
             found.append(head[: self.blocks](features).roll(number, 1))
         return found
 

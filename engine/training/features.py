@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -46,6 +46,7 @@ class FeatureBatch:
     tokens: Tensor  # (rows, length) int64
     features: Tensor  # (rows, length, h), the target's hidden states after its final norm
     learn: Tensor  # (rows, length) bool, True for tokens that are to be drafted
+    draw: float = 0.0  # from 0 to 1, the same in a step: guesses in a row whose shares are larger are learned
 
     @property
     def token_count(self) -> int:
@@ -123,7 +124,8 @@ class ExampleSupply:
 
     def next(self) -> list[FeatureBatch]:
         """Return the next step's batches."""
-        return [self._batch() for _ in range(self._batches)]
+        draw = self._rng.random()
+        return [replace(self._batch(), draw=draw) for _ in range(self._batches)]
 
     def _batch(self) -> FeatureBatch:
         chosen = next(self._order, None)

@@ -8,14 +8,18 @@ distributions are there to learn from in the place of one token each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from engine.drafting.fixed_trees import NO_RANK, WIDTHS, RankLog, greedy_tree
+from engine.drafting.medusa import HeadCalibration
 from engine.model.decoder import Decoder
 from engine.model.embedding import Embedding
 from engine.model.linear import rows_of
@@ -66,28 +70,33 @@ class TargetEnds:
         return likeliest if self.token_ids is None else self.token_ids[likeliest]
 
 
-def guesses(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> tuple[list[Tensor], Tensor, Tensor]:
+def guesses(
+    network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch, count: int | None = None
+) -> tuple[list[Tensor], Tensor, Tensor]:
     """Return the draft's features by guess and the target's, (rows, length, h) each, and where they are learned.
 
     Row i of a guess is the feature of position i + 1, from which the token at i + 2 is drafted.
     """
-    found = network.guesses(ends.embed(batch.tokens[:, 1:-1]), batch.features[:, :-2])
+    count = len(network.shares) if count is None else count
+    found = network.guesses(ends.embed(batch.tokens[:, 1:-1]), batch.features[:, :-2], count)
     return found, batch.features[:, 1:-1], batch.learn[:, 2:]
 
 
 def draft_loss(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> Tensor:
     """Return the loss of a batch, the mean over the tokens to be drafted."""
-    found, features, learn = guesses(network, ends, batch)
+    shares = network.shares
+    if network.drawn:
+        shares = (1.0,) * sum(share > batch.draw for share in shares)
+    found, features, learn = guesses(network, ends, batch, len(shares))
     wanted = learn.clone()
     wanted[:, : len(found) - 1] = False
     true = features[wanted]
     guessed = [each[wanted].float() for each in found]
-    shares = network.shares
     loss: Tensor = Entropy.apply(true, ends, shares, *guessed, *network.maps)  # type: ignore[no-untyped-call]
     if network.feature_share:
         for share, each in zip(shares, guessed, strict=True):
             loss = loss + network.feature_share * share * functional.smooth_l1_loss(each, true)
-    return loss / sum(shares)
+    return loss / sum(network.shares)
 
 
 class Entropy(torch.autograd.Function):
@@ -137,6 +146,7 @@ class Scores:
     tau: float
     # Share of tokens among the `TOPS` likeliest ones, for each guess
     accuracies: tuple[tuple[float, ...], ...] = ()
+    log: RankLog | None = None  # ranks of the texts' tokens, if trees of its guesses can be counted
 
     def lines(self) -> list[str]:
         """Return a table for users."""
@@ -147,33 +157,40 @@ class Scores:
         )
         return [f"tau {self.tau:.2f} with chains of {len(self.accuracies)}", f"token{head}", *rows]
 
+    @property
+    def calibration(self) -> HeadCalibration | None:
+        """Tokens of a round by the nodes of its draft, with trees of the largest products of accuracies."""
+        if self.log is None:
+            return None
+        taus = tuple(self.log.tau(greedy_tree(self.log.accuracies, width - 1)) for width in WIDTHS)
+        return HeadCalibration((), taus, taus, False, self.accuracies, sum(map(len, self.log.replies)))
+
 
 @torch.no_grad()
 def score(network: FeatureGuesser, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
     """Score a draft's guesses by the target's texts."""
-    steps = len(network.shares)
-    tokens = forwards = 0
-    right, seen = torch.zeros(steps, len(TOPS)), torch.zeros(steps, 1)
-    for batch in batches:
-        found, _, learn = guesses(network, ends, batch)
-        # Chains that begin early enough for the text to have all of their tokens.
-        last = learn.shape[1] - steps + 1
-        if last < 1:
-            continue
-        holds = learn[:, :last]
-        forwards += int(holds.sum())
-        tokens += int(holds.sum())
-        for step, each in enumerate(found):
-            rows = slice(step, last + step)
-            logits = ends.logits(each[:, rows], network.maps[step] if network.maps else None)
-            hits = ends.tokens(logits, TOPS[-1]) == batch.tokens[:, 2:, None][:, rows]
-            wanted = learn[:, rows]
-            seen[step] += wanted.sum()
-            right[step] += torch.stack([hits[..., :top].any(-1)[wanted].sum() for top in TOPS])
-            holds = holds & hits[..., 0] & wanted
-            tokens += int(holds.sum())
-    shares = (right / seen.clamp_min(1)).tolist()
-    return Scores(tokens / max(1, forwards), tuple(map(tuple, shares)))
+    log = RankLog(tuple(each for batch in batches for each in _ranks(network, ends, batch)))
+    if not log.replies:
+        return Scores(1.0)
+    ranks = numpy.concatenate(log.replies)
+    within = [[float((column < top).mean()) for top in TOPS] for column in ranks.T]
+    tau = 1.0 + float(numpy.logical_and.accumulate(ranks == 0, 1).sum(1).mean())
+    return Scores(tau, tuple(map(tuple, within)), log)
+
+
+def _ranks(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> Iterator[NDArray[numpy.uint8]]:
+    """Yield the ranks of each text's tokens, as in `RankLog`, at places from which it has a whole chain's tokens."""
+    found, _, learn = guesses(network, ends, batch)
+    last = max(0, learn.shape[1] - len(found) + 1)
+    columns = []
+    for step, each in enumerate(found):
+        rows = slice(step, last + step)
+        likeliest = ends.tokens(ends.logits(each[:, rows], network.maps[step] if network.maps else None), NO_RANK)
+        hits = (likeliest == batch.tokens[:, 2:, None][:, rows]) & learn[:, rows, None]
+        columns.append(torch.where(hits.any(-1), hits.byte().argmax(-1), NO_RANK))
+    for ranks, begins in zip(torch.stack(columns, -1), learn[:, :last], strict=True):
+        if begins.any():
+            yield ranks[begins].byte().numpy()
 
 
 class FeatureObjective:

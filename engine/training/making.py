@@ -49,9 +49,10 @@ from engine.training.twin import Twin, check_memory
 KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
 HeadName = Literal["own", "shared"]
 
-# Tokens of a step, fewer if the draft's vocabulary is large since each has a row of logits, and of the longest
-# text.
-_STEP_TOKENS, _STEP_LOGITS = 2000, 1 << 26
+# Tokens of a step: so many for each column of a wide model, because the optimizer's products for a weight grow with
+# them (of 1,536 it took 43 % of a step of 2,000 tokens), but fewer if the draft's vocabulary is large, since each has
+# a row of logits.
+_STEP_TOKENS, _STEP_COLUMN, _STEP_LOGITS = 2000, 2.5, 1 << 26
 # Tokens of a step of prompt tokens: a few thousand numbers learn more from many steps than from exact ones.
 _FEW_TOKENS = 640
 _LONGEST = 640
@@ -141,8 +142,8 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     else:
         print(f"goes on from the draft in {request.out}", file=out, flush=True)
     ends = TargetEnds.of(decoder, network.token_ids if isinstance(network, FeatureGuesser) else None)
-    most = _FEW_TOKENS if kind is PromptTokenNetwork else min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head))
-    tokens = max(_longest(config), most)
+    most = min(max(_STEP_TOKENS, round(_STEP_COLUMN * config.hidden_size)), _STEP_LOGITS // len(ends.head))
+    tokens = max(_longest(config), _FEW_TOKENS if kind is PromptTokenNetwork else most)
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
     objective: Objective[Any] = FeatureObjective(ends, kept_aside)
     if isinstance(network, PromptTokenNetwork):
@@ -165,7 +166,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         outcome = train(
             *(network, objective, supply, minutes, out),
             threads=threads,
-            keep=lambda found: write_draft(found, request.out),
+            keep=lambda found, scores: write_draft(found, request.out, scores),
         )
         calibrate_fresh(request.out, decoder, aside)
     except (OSError, SafetensorError) as error:
@@ -378,13 +379,9 @@ def _begin_linear(network: DraftNetwork, decoder: Decoder, ends: TargetEnds, exa
     count = 0
     for example in examples:
         batch = batch_of(decoder, KIND, [example])
-        features, wanted = batch.features[0], batch.learn[0, 2:]
-        rows.append(
-            (
-                ends.embed(batch.tokens[0, 1:-1])[wanted],
-                torch.stack((features[:-2], features[1:-1]), 1)[wanted],
-            )
-        )
+        features = batch.features[0]
+        # Prompts too: what follows a token in them is as true.
+        rows.append((ends.embed(batch.tokens[0, 1:-1]), torch.stack((features[:-2], features[1:-1]), 1)))
         count += len(rows[-1][0])
         if count > _LINEAR_TOKENS:
             break

@@ -26,6 +26,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from engine.drafting.medusa import FILE as CALIBRATION
+from engine.drafting.medusa import write_beside
 from engine.freed_memory import give_back_memory
 from engine.training.draft_networks import DraftNetwork, MedusaNetwork, TrainedDraft
 from engine.training.features import KIND, FeatureBatch
@@ -357,7 +358,7 @@ def train(
     out: TextIO,
     steps: int | None = None,
     threads: int = 1,
-    keep: Callable[[D], None] = lambda network: None,
+    keep: Callable[[D, Scores], None] = lambda network, scores: None,
 ) -> Outcome[D]:
     """Train until the time is up or the user presses Ctrl-C, and keep the best state, the beginning included.
 
@@ -369,7 +370,7 @@ def train(
         out: Takes reports of progress.
         steps: Steps to take instead, whatever the time.
         threads: Batches that a step has, each worked on by one thread.
-        keep: Called with each state that is the best so far.
+        keep: Called with each state that is the best so far, and its scores.
     """
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
     schedule = Schedule(minutes, steps, *network.rates, *network.course, log_s=10.0, evaluate_s=evaluate_s)
@@ -382,7 +383,7 @@ def train(
         scores = objective.score(found)
         if scores.tau > best[0].tau:
             best = (scores, {name: value.clone() for name, value in found.state_dict().items()})
-            keep(found)
+            keep(found, scores)
         return f"tau {scores.tau:.2f} on the texts kept aside"
 
     interrupted = False
@@ -413,11 +414,12 @@ def read_draft(folder: Path, kind: type[TrainedDraft], make: Callable[[Tensor | 
     return network if network.go_on_from(config, state) else None
 
 
-def write_draft(network: TrainedDraft, folder: Path) -> None:
+def write_draft(network: TrainedDraft, folder: Path, scores: Scores | None = None) -> None:
     """Write a draft's folder in a published layout, EAGLE's, Dovetail's, Medusa's, PEFT's or Llama's.
 
     Args:
         folder: Made if it is missing. Each file is written whole or not at all.
+        scores: Its scores, by which plans know what it is worth.
     """
     folder.mkdir(parents=True, exist_ok=True)
     config = json.dumps(network.published_config(), indent=2) + "\n"
@@ -431,3 +433,5 @@ def write_draft(network: TrainedDraft, folder: Path) -> None:
         os.chmod(folder / name, 0o644)
     for name in FILES.difference(own):  # files of another draft that was here
         (folder / name).unlink(missing_ok=True)
+    if scores is not None and scores.calibration is not None:
+        write_beside(folder, scores.calibration)

@@ -10,7 +10,7 @@ import pytest
 from engine.drafting.block import BlockDraft
 from engine.drafting.fixed_trees import SparseTree, StateTree
 from engine.drafting.kinds import DRAFT_KINDS
-from engine.drafting.medusa import HeadCalibration, MedusaDraft, MedusaLayout
+from engine.drafting.medusa import HeadCalibration, MedusaDraft, MedusaLayout, write_beside
 from engine.drafting.mlp import MlpDraft
 from engine.drafting.mtp import NextLayerDraft
 from engine.drafting.prompt_tokens import PromptTokenCalibration, PromptTokenDraft, PromptTokenLayout
@@ -510,6 +510,25 @@ def test_heads_are_expected_to_give_what_was_counted_of_them() -> None:
     assert widths[best.draft_nodes + 1] == max(widths.values()) == best.tokens_per_second
     assert best.tokens_per_round == pytest.approx({4: 2.3, 8: 2.8, 16: 3.1, 32: 3.3}[best.draft_nodes + 1])
     assert good.mode("dovetail").draft_nodes <= 15
+
+
+def test_a_head_is_expected_to_give_what_its_training_counted(tmp_path: Path) -> None:
+    """A weak head is promised no gain; without a count the published figures of its kind stand in."""
+    five = dovetail_head().layout
+    layout = replace(five, blocks=replace(five.blocks, layers=1), layers=five.layers[:1])
+    draft = replace(dovetail_head(), layout=layout, opened=OpenedModel("head", tmp_path))
+    request = LoadOptions(weights="q4_k_m", vram_budget_bytes=0)
+    taus = {"poor": (1.0, *(1.05,) * 6), "good": (1.0, 1.7, 2.2, 2.8, 3.1, 3.3, 3.4)}
+    plans = {"unknown": plan_machine(machine("laptop-8gb"), target("llama-7b"), draft, request)}
+    for name, counted in taus.items():
+        write_beside(tmp_path, HeadCalibration((), counted, counted, follows=False))
+        read = replace(draft)
+        plans[name] = plan_machine(machine("laptop-8gb"), target("llama-7b"), read, request)
+    speeds = [plans[name].mode("dovetail").tokens_per_second or 0.0 for name in ("poor", "good", "unknown")]
+    assert speeds == sorted(speeds)
+    plain = plans["poor"].mode("plain").tokens_per_second or 0.0
+    assert 0.0 < speeds[0] < 1.2 * plain < speeds[1]  # lookup, which the mode takes in, brings as much
+    assert (plans["poor"].chosen, plans["good"].chosen) == ("lookup", "dovetail")
 
 
 def test_heads_and_columns_are_planned_together() -> None:

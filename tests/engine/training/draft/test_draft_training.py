@@ -20,7 +20,7 @@ from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.eagle import FeatureDraft
+from engine.drafting.eagle import FeatureDraft, HeadDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.medusa import FILE, HeadCalibration, calibration_beside, load_medusa
@@ -33,7 +33,7 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import DraftShape
 from engine.model.weight_format import weight_format
-from engine.model_file import open_model
+from engine.model_file import OpenedModel, open_model
 from engine.placement.device import Link
 from engine.placement.resident import Resident
 from engine.text.stop import ReplyText
@@ -317,16 +317,15 @@ def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
     ends = TargetEnds.of(target)
     found, _, _ = guesses(network, ends, batch)
     tokens = forwards = 0
-    right, seen = [[0, 0, 0] for _ in range(3)], [0, 0, 0]
+    right = [[0, 0, 0] for _ in range(3)]
     for text in range(2):
         for root in range(batch.tokens.shape[1] - 4):
-            holds = bool(batch.learn[text, root + 2])
+            holds = begins = bool(batch.learn[text, root + 2])
             forwards, tokens = forwards + holds, tokens + holds
             for head in range(3):
                 place = root + 2 + head
                 ranked = ends.logits(found[head][text, root + head]).argsort(descending=True).tolist()
-                rank, wanted = ranked.index(int(batch.tokens[text, place])), bool(batch.learn[text, place])
-                seen[head] += wanted
+                rank, wanted = ranked.index(int(batch.tokens[text, place])), begins and bool(batch.learn[text, place])
                 right[head] = [
                     count + (wanted and rank < top) for count, top in zip(right[head], (1, 3, 10), strict=True)
                 ]
@@ -334,8 +333,10 @@ def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
                 tokens += holds
     scores = score(network, ends, [batch])
     assert scores.tau == pytest.approx(tokens / forwards)
-    expected = [[count / seen[head] for count in right[head]] for head in range(3)]
+    expected = [[count / forwards for count in right[head]] for head in range(3)]
     torch.testing.assert_close(torch.tensor(scores.accuracies), torch.tensor(expected))
+    assert scores.calibration is not None
+    assert scores.calibration.places == forwards
     assert scores.lines()[0] == f"tau {scores.tau:.2f} with chains of 3"
 
 
@@ -363,7 +364,7 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
     supply = ExampleSupply(target, examples, 60, seed=1)
     network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
     objective = FeatureObjective(TargetEnds.of(target), [batch])
-    keep: Callable[[DraftNetwork], None] = lambda found: kept.append(found.W_1.detach().clone())  # noqa: E731
+    keep: Callable[[DraftNetwork, Scores], None] = lambda found, _: kept.append(found.W_1.detach().clone())  # noqa: E731
     outcome = train(network, objective, supply, 1.0, io.StringIO(), keep=keep)
     assert outcome.interrupted
     assert outcome.scores.tau == 0.9
@@ -498,7 +499,10 @@ def test_the_command_trains_medusa_heads(
     assert main(medusa) == 0
     assert f"goes on from the draft in {out}" in capsys.readouterr().err
     assert main(arguments) == 0
-    assert {path.name for path in out.iterdir()} == {"config.json", "model.safetensors"}
+    assert {path.name for path in out.iterdir()} == {"config.json", "model.safetensors", FILE}
+    # Plans have what was counted of a head on the texts kept aside, and not the published figures of its kind.
+    counted = HeadDraft.read(OpenedModel(str(out), out), load_decoder(llama_folder).config).counted("any")
+    assert 1.0 <= counted[63] < HeadDraft.published["chat"]
 
 
 def test_an_interrupt_before_there_is_anything_says_so(
