@@ -9,6 +9,7 @@ deletes the folder. Raspberry Pi OS is Debian 12 or 13, with a desktop's librari
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import platform
 import shutil
@@ -56,10 +57,8 @@ def emulated() -> bool:
     if not entry.exists() and QEMU.exists():
         if not (BINFMT / "register").exists():
             subprocess.run(["mount", "-t", "binfmt_misc", "binfmt_misc", str(BINFMT)], capture_output=True, check=False)
-        try:
+        with contextlib.suppress(OSError):  # it may keep that back, or have had it all along
             (BINFMT / "register").write_text(QEMU.read_text(encoding="utf-8").strip(), encoding="utf-8")
-        except OSError:
-            return False
     # F: the kernel holds the emulator open, so that it need not be in the folder.
     return entry.exists() and "F" in entry.read_text(encoding="utf-8").partition("flags:")[2].partition("\n")[0]
 
