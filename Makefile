@@ -4,6 +4,7 @@
 #   make run                        install what is missing and open the window
 #   make test                       install what is missing and run the tests
 #   make test-engine, make test-app run one half of them
+#   make test-board                 a window with one reply, and the tests that an emulated ARM board has the time for
 #   make model                      fetch the model that ships with Tenon, which `make run` and `make test` do too
 #   make run PYTHON=python3.12      with another Python
 #   make run TORCH_INDEX=ADDRESS    take torch from another package index (a build with CUDA, say)
@@ -19,7 +20,7 @@ FETCH_ARCHIVE = $(VENV_PYTHON) -m tests.support.llama_cpp_archive
 # Tests start many processes, which compile all of their modules where nothing keeps them.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run test test-engine test-app test-slow mutants check format install model clean
+.PHONY: run test test-engine test-app test-board test-slow mutants check format install model clean
 
 # Without the bundled model the window opens all the same, and says what to do; tests that need it are skipped.
 run: .venv/.installed
@@ -35,6 +36,14 @@ test: .venv/.installed-dev
 test-engine: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal tests/engine
 
 test-app: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal tests/app
+
+# Kernels, families, tokens and the server. What looks at sources, files and windows alone is as on a PC, and left out.
+BOARD_TESTS = $(addprefix tests/engine/, kernels model text server gguf/test_gguf_tokenizer.py test_generation.py)
+
+test-board: .venv/.installed-dev
+	$(FETCH_MODEL)
+	QT_QPA_PLATFORM=offscreen .venv/bin/tenon --self-test
+	$(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal --timeout 1800 $(BOARD_TESTS)
 
 test-slow: .venv/.installed-dev
 	@$(FETCH_MODEL) || true
@@ -61,10 +70,11 @@ install: .venv/.installed
 model: .venv/.installed
 	@$(FETCH_MODEL)
 
-# environment.py takes torch in the build for processors, which needs no CUDA.
+# environment.py says why a machine or a Python gets no packages, and takes torch's build for processors, without CUDA.
 .venv/.installed: pyproject.toml constraints.txt installers/older_glibc.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo 'Tenon needs Python 3.10 or newer: make $(or $(MAKECMDGOALS),run) PYTHON=python3.11'; exit 1; }
+	@$(PYTHON) installers/environment.py --check
 	$(PYTHON) -m venv .venv
 	$(INSTALL) -e .
 	@touch $@

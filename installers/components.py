@@ -42,10 +42,10 @@ def normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def asked_for() -> list[str]:
-    """Return the requirements in pyproject.toml."""
+def asked_for(part: str = "dependencies") -> list[str]:
+    """Return the requirements in pyproject.toml: the app's, or those of an extra such as ``dev``."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    block = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
+    block = re.search(rf"^{part} = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
     assert block is not None
     return re.findall(r'^\s*"([^"]+)"', block[1], re.MULTILINE)
 

@@ -1,9 +1,9 @@
 """Installs Tenon's packages in the builds for this machine: ``python installers/environment.py -e .``.
 
-torch comes first, in its build for processors: the one that pip takes by default on Linux brings gigabytes of CUDA,
-which a machine without an NVIDIA card has no use for, and one with such a card gets with ``tenon gpu``. What follows
-are pip's own arguments, installed with the constraints of this architecture and C library. Only the standard library
-is used, for there is nothing else yet.
+On a PC with Linux torch comes first, in its build for processors: the one that pip takes there by default brings
+gigabytes of CUDA, which a machine without an NVIDIA card has no use for, and one with such a card gets with ``tenon
+gpu``. What follows are pip's own arguments, installed with the constraints of this architecture and C library. Only the
+standard library is used, for there is nothing else yet.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ _PAGE_BYTES = 8 << 20
 # glibc that the newest pinned wheels ask for, of Qt; older_glibc.txt has what runs with less.
 _NEWER_GLIBC = {"x86_64": (2, 34), "aarch64": (2, 39)}
 _OLDEST_GLIBC = (2, 31)
-# What comes from pip's index by default, with all that torch needs there.
-_USUAL_SIZE = {"Linux": {"x86_64": "about 3 GB", "aarch64": "about 4.3 GB"}}
-_CPU_SIZE = "about 0.2 GB"
+# Python 3's oldest that Tenon runs on, and the newest that there are wheels of Qt for, of the older Qt too.
+_OLDEST_PYTHON, _NEWEST_PYTHON, _NEWEST_FOR_OLDER_GLIBC = 10, 14, 13
+# What comes from pip's index by default: on a PC with Linux, with all that torch needs there, and elsewhere.
+_CUDA_SIZE, _CPU_SIZE = "about 3 GB", "about 0.2 GB"
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 
@@ -75,6 +76,12 @@ class Machine:
         if self.glibc is not None and self.glibc < _OLDEST_GLIBC:
             here, oldest = (".".join(map(str, version)) for version in (self.glibc, _OLDEST_GLIBC))
             return f"This system has glibc {here}, and the packages need {oldest} or newer: take a newer system."
+        newest = _NEWEST_FOR_OLDER_GLIBC if self.older_glibc else _NEWEST_PYTHON
+        if not _OLDEST_PYTHON <= int(self.python[3:]) <= newest:
+            return (
+                f"On this system there are packages for Python 3.{_OLDEST_PYTHON} to 3.{newest}, and none for "
+                f"3.{self.python[3:]}: make run PYTHON=python3.{newest}, say."
+            )
         return None
 
 
@@ -114,10 +121,12 @@ def constraints(machine: Machine) -> str:
     return "\n".join(lines) + "\n"
 
 
-def pinned_torch() -> str:
-    """Return the version of torch that Tenon is tested with."""
-    found = re.search(r"^torch==(\S+)", CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None, "constraints.txt names torch"
+def pinned_torch(machine: Machine) -> str:
+    """Return the version of torch that a machine gets."""
+    equal = "==" if (machine.system, machine.architecture) == ("Linux", "aarch64") else "!="
+    line = rf"^torch==(\S+); platform_machine {equal} 'aarch64'$"
+    found = re.search(line, CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None, "constraints.txt names torch for both"
     return found[1]
 
 
@@ -139,8 +148,8 @@ def configured_index() -> str | None:
     return None
 
 
-def usual_build(version: str, cuda_size: str) -> str:
-    """Describe the build that pip takes on Linux: that for processors if its indexes have one, else CUDA's."""
+def usual_build(version: str) -> str:
+    """Describe the build that pip takes on such a PC: that for processors if its indexes have one, else CUDA's."""
     try:
         done = subprocess.run(
             [*_PIP, "index", "versions", "torch", "--retries", "0"],
@@ -150,10 +159,10 @@ def usual_build(version: str, cuda_size: str) -> str:
     except subprocess.TimeoutExpired:
         versions = None
     if versions is None:
-        return f"{_CPU_SIZE} if that has the build for processors, {cuda_size} with CUDA if not"
+        return f"{_CPU_SIZE} if that has the build for processors, {_CUDA_SIZE} with CUDA if not"
     if f"{version}+cpu" in versions[1].split(", "):
         return f"the build for processors, {_CPU_SIZE}"
-    return f"{cuda_size}, with CUDA"
+    return f"{_CUDA_SIZE}, with CUDA"
 
 
 def build_size(index: str, version: str, machine: Machine, answer_s: float = _ANSWER_S) -> int | None:
@@ -200,19 +209,18 @@ def choose_index(machine: Machine, version: str, index: str, answer_s: float = _
 
     The address is None for what pip is set up with.
     """
-    usual = _USUAL_SIZE.get(machine.system, {}).get(machine.architecture)
-    if usual is None:  # for Windows and macOS the usual build is the one for processors
-        return None, f"Fetching torch {version} from pip's index: {_CPU_SIZE}."
+    card = " `tenon gpu` fetches what uses the NVIDIA card." if machine.nvidia else ""
+    if (machine.system, machine.architecture) != ("Linux", "x86_64"):  # the usual build is the one for processors
+        return None, f"Fetching torch {version} from pip's index: {_CPU_SIZE}.{card}"
     chosen = configured_index()
     if chosen is not None:
-        line = f"Fetching torch {version} from the index that {chosen} sets: {usual_build(version, usual)}"
+        line = f"Fetching torch {version} from the index that {chosen} sets: {usual_build(version)}"
         return None, f"{line} (TORCH_INDEX=ADDRESS names another index for torch)."
     size = build_size(index, version, machine, answer_s)
     if size is None:
         line = f"PyTorch's own index gave no torch {version} for this machine within {answer_s:g} s. Fetching it from"
-        return None, f"{line} pip's index: {usual_build(version, usual)}."
-    line = f"Fetching torch {version} for processors from PyTorch's own index: {size / 1e6:.0f} MB."
-    return index, f"{line} `tenon gpu` fetches what uses the NVIDIA card." if machine.nvidia else line
+        return None, f"{line} pip's index: {usual_build(version)}."
+    return index, f"Fetching torch {version} for processors from PyTorch's own index: {size / 1e6:.0f} MB.{card}"
 
 
 def installed_torch() -> str | None:
@@ -225,7 +233,7 @@ def installed_torch() -> str | None:
 
 def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
     """Install torch, from the given index or the right one, then what pip's arguments name; return pip's exit code."""
-    version = pinned_torch()
+    version = pinned_torch(machine)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "constraints.txt"
         file.write_text(constraints(machine), encoding="utf-8")
@@ -248,12 +256,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Install, or say in one sentence why there is nothing for this machine; the exit code."""
     parser = argparse.ArgumentParser(prog="installers/environment.py", description=__doc__)
     parser.add_argument("--torch-index", metavar="ADDRESS", help="take torch from this package index")
+    parser.add_argument("--check", action="store_true", help="say only why there is nothing for this machine, if so")
     options, rest = parser.parse_known_args(arguments)
     machine = this_machine()
     if machine.refusal is not None:
         print(machine.refusal, file=sys.stderr)
         return 1
-    return install(rest or ["-e", "."], options.torch_index or None, machine)
+    return 0 if options.check else install(rest or ["-e", "."], options.torch_index or None, machine)
 
 
 if __name__ == "__main__":

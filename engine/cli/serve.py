@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from engine.cli.subcommand import (
@@ -39,6 +40,12 @@ def add_to(commands: Any) -> None:
         help="to be sent by clients (default: one that is made and kept in the system's keyring)",
     )
     keys.add_argument(
+        "--key-file",
+        metavar="FILE",
+        type=Path,
+        help="the file that has it, made and the key shown at the first start: for systems without a keyring",
+    )
+    keys.add_argument(
         "--no-key",
         action="store_true",
         help="let every program of this computer in, for those that send no key",
@@ -61,15 +68,17 @@ def add_to(commands: Any) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     # Here and not above: the other subcommands need no server.
-    from engine.server.guard import checked_key, own_key
+    from engine.server.guard import checked_key, key_in_file, own_key
     from engine.server.serving import serve
 
     read_ahead(options.model)
-    kept = True
+    kept, shown = True, True
     if options.no_key:
         key = None
     elif options.key is not None:
         key = checked_key(options.key)
+    elif options.key_file is not None:
+        key, _, shown = key_in_file(options.key_file)
     else:
         key, kept, _ = own_key()
 
@@ -80,7 +89,7 @@ def _serve(options: argparse.Namespace) -> int:
             return
         print(f"Tenon serves {model} at {address}/v1", flush=True)
         if key is not None:
-            print(f"Key: {key}", flush=True)
+            print(f"Key: {key}" if shown else f"The key is in {options.key_file}", flush=True)
         if not kept:
             print(
                 "This system has no keyring: the next start has another key, unless --key gives one.",

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hmac
 import logging
+import os
 import re
 import secrets
 import traceback
+from pathlib import Path
 from typing import NamedTuple
 
 from starlette.datastructures import Headers
@@ -99,12 +101,38 @@ def own_key(another: bool = False) -> OwnKey:
     found = None if another else find_secret(_ACCOUNT)
     if found:
         return OwnKey(found, kept=True, new=False)
-    key = f"tenon-{secrets.token_urlsafe(24)}"
+    key = _made_key()
     try:
         keep_secret(_ACCOUNT, key)
     except NoKeyring:
         return OwnKey(key, kept=False, new=True)
     return OwnKey(key, kept=True, new=True)
+
+
+def key_in_file(path: Path) -> OwnKey:
+    """Return the key in a file, which is made, for its user alone, unless it is there: for systems without a keyring.
+
+    Raises:
+        InvalidOption: The file cannot be written or read, or there is no key in it.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "x", encoding="ascii", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(f"{_made_key()}\n")
+    except FileExistsError:
+        new = False
+    except OSError as error:
+        raise InvalidOption("{file} cannot be written for the server's key.", file=path) from error
+    else:
+        new = True
+    try:
+        return OwnKey(checked_key(path.read_text(encoding="utf-8").strip()), kept=True, new=new)
+    except (OSError, UnicodeError) as error:
+        raise InvalidOption("{file} cannot be read for the server's key.", file=path) from error
+
+
+def _made_key() -> str:
+    return f"tenon-{secrets.token_urlsafe(24)}"
 
 
 def checked_key(key: str) -> str:

@@ -30,6 +30,22 @@ from installers.product import (
 )
 from installers.release_notes import release_notes
 
+# The server without a window, for ``systemctl --user enable --now tenon-serve``: its settings are options of ``tenon
+# serve`` in TENON_SERVE, and wrong ones (exit code 2) are no cause to try again.
+SERVICE = f"""[Unit]
+Description={NAME} answers other programs of this computer
+
+[Service]
+EnvironmentFile=-%E/{COMMAND}/serve.conf
+ExecStart={COMMAND} serve --key-file %E/{COMMAND}/serve.key $TENON_SERVE
+Restart=on-failure
+RestartSec=10
+RestartPreventExitStatus=2
+
+[Install]
+WantedBy=default.target
+"""
+
 
 def write_share(share: Path, released: date) -> None:
     """Write everything of a ``share`` folder that is the same on each system."""
@@ -39,6 +55,7 @@ def write_share(share: Path, released: date) -> None:
         (f"metainfo/{IDENTIFIER}.metainfo.xml", metainfo(released).encode("utf-8")),
         (f"mime/packages/{COMMAND}.xml", mime_types().encode("utf-8")),
         (f"man/man1/{COMMAND}.1.gz", page),
+        (f"systemd/user/{COMMAND}-serve.service", SERVICE.encode("utf-8")),
     ):
         (share / place).parent.mkdir(parents=True, exist_ok=True)
         (share / place).write_bytes(data)

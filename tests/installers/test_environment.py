@@ -35,7 +35,8 @@ PC = Machine("Linux", "x86_64", (2, 36), "cp311")
 BOARD = Machine("Linux", "aarch64", (2, 36), "cp311")
 LONG_S = 60.0
 WHEEL = b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\n"
-TORCH = pinned_torch()
+TORCH = pinned_torch(PC)
+TORCH_OF_BOARDS = "2.10.0"  # the last whose usual wheel there brings no CUDA
 
 
 @pytest.fixture(autouse=True)
@@ -50,8 +51,8 @@ def _pip_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
 def server() -> Iterator[WheelServer]:
     """An index with builds for processors of both architectures, and one for another Python."""
     with WheelServer().running() as running:
-        for architecture, size in (("x86_64", 190), ("aarch64", 150)):
-            files = {"torch/lib.so": os.urandom(size * 1000)}
+        for architecture in ("x86_64", "aarch64"):
+            files = {"torch/lib.so": os.urandom(190_000)}
             running.put("torch", f"{TORCH}+cpu", files, tag=f"cp311-cp311-manylinux_2_28_{architecture}")
         running.put("torch", f"{TORCH}+cpu", {}, tag="cp312-cp312-win_amd64")
         running.put("torch", "1.0+cpu", {}, tag="cp310-cp310-manylinux_2_28_x86_64")
@@ -64,45 +65,48 @@ def closed_port() -> int:
     return port
 
 
-@pytest.mark.parametrize("machine", [PC, BOARD], ids=lambda machine: machine.architecture)
 @pytest.mark.parametrize("nvidia", [False, True])
-def test_linux_gets_the_build_for_processors_with_or_without_a_card(
-    machine: Machine, nvidia: bool, server: WheelServer
+def test_a_pc_with_linux_gets_the_build_for_processors_with_or_without_a_card(
+    nvidia: bool, server: WheelServer
 ) -> None:
-    index, line = choose_index(replace(machine, nvidia=nvidia), TORCH, server.index, LONG_S)
+    index, line = choose_index(replace(PC, nvidia=nvidia), TORCH, server.index, LONG_S)
     assert index == server.index
-    name = next(name for name in server.wheels if machine.architecture in name and TORCH in name)
+    name = next(name for name in server.wheels if PC.architecture in name and TORCH in name)
     assert f"{len(server.wheels[name]) / 1e6:.0f} MB" in line
     assert ("`tenon gpu` fetches" in line) == nvidia
     assert server.fetched() == []  # it was looked at, no more
 
 
 @pytest.mark.parametrize("nvidia", [False, True])
-@pytest.mark.parametrize(("system", "architecture"), [("Darwin", "aarch64"), ("Windows", "x86_64")])
+@pytest.mark.parametrize(
+    "machine", [Machine("Darwin", "aarch64", None, "cp311"), Machine("Windows", "x86_64", None, "cp311"), BOARD]
+)
 def test_elsewhere_the_usual_build_is_the_one_for_processors(
-    system: str, architecture: str, nvidia: bool, server: WheelServer
+    machine: Machine, nvidia: bool, server: WheelServer
 ) -> None:
-    index, line = choose_index(Machine(system, architecture, None, "cp311", nvidia), TORCH, server.index, LONG_S)
+    version = pinned_torch(machine)
+    assert version == (TORCH_OF_BOARDS if machine == BOARD else TORCH)
+    index, line = choose_index(replace(machine, nvidia=nvidia), version, server.index, LONG_S)
     assert index is None
-    assert line == f"Fetching torch {TORCH} from pip's index: about 0.2 GB."
+    assert line.startswith(f"Fetching torch {version} from pip's index: about 0.2 GB.")
+    assert ("`tenon gpu` fetches" in line) == nvidia
     assert server.requests == []
 
 
 def test_an_index_that_does_not_have_it_or_does_not_answer_is_left(
     server: WheelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(environment, "usual_build", lambda version, size: f"{size}, with CUDA")
+    monkeypatch.setattr(environment, "usual_build", lambda version: "about 3 GB, with CUDA")
     monkeypatch.setattr(environment, "configured_index", lambda: None)
 
     def refused(index: str, machine: Machine = PC, answer_s: float = LONG_S) -> bool:
         found, line = choose_index(machine, TORCH, index, answer_s)
-        size = "about 3 GB" if machine.architecture == "x86_64" else "about 4.3 GB"
-        return found is None and line.endswith(f"Fetching it from pip's index: {size}, with CUDA.")
+        return found is None and line.endswith("Fetching it from pip's index: about 3 GB, with CUDA.")
 
     assert refused(server.index, replace(PC, python="cp399"))
     assert refused(f"{server.address}/nothing")
     assert refused(f"http://127.0.0.1:{closed_port()}/whl/cpu")
-    assert refused("http://index.invalid/whl/cpu", BOARD)
+    assert refused("http://index.invalid/whl/cpu")
     assert refused("no address")
     server.wheels = {name: b"" for name in server.wheels if "win" in name}
     assert refused(server.index)
@@ -151,20 +155,20 @@ def test_an_index_of_someone_s_choice_is_not_passed_over(
     server.put("torch", TORCH, {}, tag="py3-none-any")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_INDEX_URL", server.index)
-    index, line = choose_index(BOARD, TORCH, "http://never.asked", LONG_S)
+    index, line = choose_index(PC, TORCH, "http://never.asked", LONG_S)
     assert index is None
-    assert "the index that PIP_INDEX_URL sets: about 4.3 GB, with CUDA (TORCH_INDEX=ADDRESS names" in line
+    assert "the index that PIP_INDEX_URL sets: about 3 GB, with CUDA (TORCH_INDEX=ADDRESS names" in line
 
 
 def test_what_pip_takes_by_itself_is_said_before(server: WheelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed_port()}/simple")
-    assert usual_build(TORCH, "4 GB") == ("about 0.2 GB if that has the build for processors, 4 GB with CUDA if not")
+    assert usual_build(TORCH) == "about 0.2 GB if that has the build for processors, about 3 GB with CUDA if not"
     server.wheels.clear()
     server.put("torch", TORCH, {}, tag="py3-none-any")
     monkeypatch.setenv("PIP_INDEX_URL", server.index)
-    assert usual_build(TORCH, "4 GB") == "4 GB, with CUDA"
+    assert usual_build(TORCH) == "about 3 GB, with CUDA"
     server.put("torch", f"{TORCH}+cpu", {}, tag="py3-none-any")
-    assert usual_build(TORCH, "4 GB") == "the build for processors, about 0.2 GB"
+    assert usual_build(TORCH) == "the build for processors, about 0.2 GB"
 
 
 @pytest.mark.parametrize(
@@ -189,9 +193,10 @@ def test_pins_are_those_of_the_architecture_and_the_c_library(machine: Machine, 
 
 
 @pytest.mark.parametrize("python", ["3.10", "3.11", "3.14"])
-def test_each_python_has_one_pin_of_each_package(python: str) -> None:
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64", "arm64", "AMD64"])
+def test_each_python_and_machine_has_one_pin_of_each_package(python: str, machine: str) -> None:
     lines = [line for line in constraints(PC).splitlines() if not line.startswith("#")]
-    here = {**default_environment(), "python_version": python}
+    here = {**default_environment(), "python_version": python, "platform_machine": machine}
     found = Counter(one.name for one in map(Requirement, lines) if not one.marker or one.marker.evaluate(here))
     assert found == Counter({Requirement(line).name for line in lines})
 
@@ -204,13 +209,19 @@ def test_each_python_has_one_pin_of_each_package(python: str) -> None:
         (replace(PC, architecture="riscv64"), "no builds for riscv64"),
         (replace(BOARD, wide=False), "32 bits"),
         (Machine("Darwin", "x86_64", None, "cp311"), "Intel"),
+        (
+            replace(BOARD, python="cp314"),
+            "packages for Python 3.10 to 3.13, and none for 3.14",
+        ),
+        (replace(PC, python="cp315"), "Python 3.10 to 3.14, and none for 3.15"),
+        (replace(PC, python="cp39"), "none for 3.9: make run PYTHON=python3.14"),
     ],
 )
 def test_a_machine_without_builds_is_told_so_at_once(
     machine: Machine, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(environment, "this_machine", lambda: machine)
-    assert main([]) == 1
+    assert main(["--check"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
 
@@ -223,7 +234,9 @@ def test_another_c_library_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert this_machine().glibc is None
 
 
-@pytest.mark.skipif(platform.system() != "Linux", reason="elsewhere PyTorch's own index is not asked")
+@pytest.mark.skipif(
+    (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="elsewhere PyTorch's own index is not asked"
+)
 @pytest.mark.parametrize("given", chosen([False, True], (True,)))
 def test_torch_comes_alone_and_then_the_rest(
     given: bool,

@@ -167,6 +167,7 @@ def test_everything_around_the_bundle(tmp_path: Path) -> None:
         "usr/share/man/man1/tenon.1.gz",
         f"usr/share/metainfo/{IDENTIFIER}.metainfo.xml",
         "usr/share/mime/packages/tenon.xml",
+        "usr/share/systemd/user/tenon-serve.service",
     }
     assert str((tmp_path / "usr/bin/tenon").readlink()) == "../lib/tenon/tenon"
     page = gzip.decompress((tmp_path / "usr/share/man/man1/tenon.1.gz").read_bytes())

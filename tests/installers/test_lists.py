@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from packaging.markers import Marker
 from packaging.requirements import Requirement
 
 from installers.checksums import write_checksums
@@ -16,19 +16,13 @@ from installers.environment import Machine, constraints
 from installers.parts_list import of_the_bundle
 from installers.product import version
 from installers.sizes import part_of, size_table
-from tests.package_trials.aarch64 import (
-    BOARD,
-    RESULT,
-    Wheel,
-    next_names,
-    on_the_board,
-    wrong_platform,
-)
+from tests.package_trials import aarch64
+from tests.package_trials.aarch64 import BOARD, RESULT, Wheel, on_the_board, resolve, wrong_platform
 
 
 def pins(machine: Machine) -> dict[str, str]:
     lines = [line for line in constraints(machine).splitlines() if not line.startswith("#")]
-    found = [one for one in map(Requirement, lines) if on_the_board(one.marker)]
+    found = [one for one in map(Requirement, lines) if on_the_board(one)]
     return {one.name: str(one.specifier).removeprefix("==") for one in found}
 
 
@@ -127,6 +121,8 @@ def test_the_recorded_resolution_has_every_package_and_no_wheel_of_another_machi
     wanted = {normalized(name): number for name, number in pins(BOARD).items() if normalized(name) in found}
     assert {name: found[name] for name in wanted} == wanted
     assert {"torch", "pyside6-essentials", "numpy"} <= set(wanted)
+    assert {"hf-xet", "sympy", "networkx"} <= set(found)  # what the bundle leaves out, and pip takes
+    assert [name for name in found if name.startswith(("nvidia", "cuda", "triton"))] == []
 
 
 def test_wheels_of_other_machines_are_seen() -> None:
@@ -136,18 +132,30 @@ def test_wheels_of_other_machines_are_seen() -> None:
 
 
 def test_markers_are_those_of_the_board() -> None:
-    assert on_the_board(Marker('platform_machine == "aarch64" and sys_platform == "linux"'))
-    assert not on_the_board(Marker('platform_machine == "x86_64"'))
-    wheels = [
-        Wheel(
-            "torch",
-            "torch.whl",
-            (
-                "jinja2>=3",
-                "nvidia-cudnn-cu13; platform_system == 'Linux'",
-                "intel; platform_machine == 'x86_64'",
-            ),
-        ),
-        Wheel("huggingface-hub", "h.whl", ("hf-xet", "tqdm", "pytest; extra == 'dev'")),
-    ]
-    assert next_names(wheels, {"tqdm"}) == ["jinja2"]
+    assert on_the_board(Requirement('a; platform_machine == "aarch64" and sys_platform == "linux"'))
+    assert not on_the_board(Requirement('a; platform_machine == "x86_64"'))
+    assert not on_the_board(Requirement('a; python_version < "3.13"'), board=replace(BOARD, python="cp313"))
+    assert on_the_board(Requirement('a; extra == "fast"'), "fast")
+
+
+def test_all_that_pip_would_take_is_resolved_by_what_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = {
+        "torch": Wheel("torch", "", ("sympy>=1", "cuda-x; platform_system == 'Linux'", "mkl; extra == 'mkl'"), "2"),
+        "sympy>=1": Wheel("sympy", "", ("mpmath", "fast[c]<2"), "1"),
+        "cuda-x": Wheel("cuda-x", "", (), "1"),
+        "mpmath": Wheel("mpmath", "", (), "1"),
+        "fast": Wheel("fast", "", ("never; extra == 'd'",), "3"),
+        "fast<2": Wheel("fast", "", ("c-part; extra == 'c'", "windows-part; sys_platform == 'win32'"), "1"),
+        "c-part": Wheel("c-part", "", (), "1"),
+    }
+    rounds: list[list[str]] = []
+
+    def find_wheels(wanted: Iterable[str], board: Machine) -> list[Wheel]:
+        rounds.append(list(wanted))
+        return [shelf[one] for one in rounds[-1]]
+
+    monkeypatch.setattr(aarch64, "find_wheels", find_wheels)
+    found = {wheel.name: wheel.version for wheel in resolve(["torch", "fast"])}
+    assert found == {"c-part": "1", "cuda-x": "1", "fast": "1", "mpmath": "1", "sympy": "1", "torch": "2"}
+    assert rounds[0] == ["fast", "torch"]
+    assert "fast<2" in rounds[2]  # it was there before sympy asked for an older one

@@ -1,6 +1,6 @@
 """Tries the package out on a bare system, as its users would.
 
-Run ``sudo python tests/package_trials/debian.py [PACKAGE]``. Debian is put into a folder (debootstrap), the package is
+Run ``sudo python -m tests.package_trials.debian [PACKAGE]``. Debian is put into a folder (debootstrap), the package is
 installed there, and an ordinary user starts it under X and under Wayland; it is upgraded under an open window with a
 chat in it, restarted there and removed. The displays are outside (Xvfb, weston), so that no library of theirs hides one
 that the package forgot. Whatever is mounted lies in a mount namespace of its own and goes away with the program; the
@@ -23,8 +23,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-MIRROR = "http://deb.debian.org/debian"
+from installers.boards.root import MIRROR, PERSON, PERSON_ID, bootstrap, remove
+from installers.product import ROOT
+
 TOOLS = ("debootstrap", "unshare", "dpkg-deb", "Xvfb", "weston", "xdotool", "import")
 COMMAND = "tenon"
 QUESTION = "What is a tenon?"
@@ -32,7 +33,6 @@ QUESTION = "What is a tenon?"
 LATE_DIALOGS, LATE_PAGES = ("ctrl+comma", "F1"), ("ctrl+shift+m", "ctrl+shift+h")
 # Rows of the screen that another page changes; a caret that blinks or a button in focus changes fewer.
 CHANGED_ROWS = 150
-PERSON, PERSON_ID = "person", 1000
 DISPLAY = ":97"
 SOCKETS = "/run/tenon-trial"
 PATIENCE_S = 180.0
@@ -137,24 +137,12 @@ def wait_for(what: str, condition: Callable[[], object]) -> None:
         time.sleep(0.2)
 
 
-def remove(folder: Path) -> None:
-    """Delete a system's folder, and nothing that is mounted in it."""
-    run(["rm", "--recursive", "--force", "--one-file-system", str(folder)])
-
-
 def make_system(trial: Trial, suite: str, mirror: str) -> str:
-    """Make a minimal Debian with an ordinary user and the mounts of a running system."""
+    """Give a minimal Debian the mounts of a running system."""
     base = trial.folder.with_name(f"{suite}.bare")
-    if not base.exists():
-        # The script of all releases of today, which an older debootstrap does not know by their names.
-        script = "/usr/share/debootstrap/scripts/sid"
-        unfinished = base.with_name(f"{suite}.unfinished")
-        remove(unfinished)
-        run(["debootstrap", "--variant=minbase", suite, str(unfinished), mirror, script])
-        unfinished.rename(base)
+    bootstrap(base, suite, mirror)
     remove(trial.folder)
     run(["cp", "--archive", str(base), str(trial.folder)])
-    run(trial.inside("useradd", "--create-home", "--uid", str(PERSON_ID), PERSON))
     for place in ("proc", "dev", "tmp/.X11-unix", SOCKETS[1:]):
         (trial.folder / place).mkdir(parents=True, exist_ok=True)
     Path(SOCKETS).mkdir(exist_ok=True)
@@ -423,7 +411,7 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
 
 def main() -> int:
     """Build where no package is given, try it out, and print the table; the exit code."""
-    parser = argparse.ArgumentParser(prog="tests/package_trials/debian.py")
+    parser = argparse.ArgumentParser(prog="python -m tests.package_trials.debian")
     parser.add_argument("package", type=Path, nargs="?", help="a .deb (default: one is built)")
     parser.add_argument("--suite", default="bookworm", help="Debian's release (default: bookworm)")
     parser.add_argument("--mirror", default=MIRROR, help=f"where it comes from (default: {MIRROR})")
@@ -436,7 +424,7 @@ def main() -> int:
         return 2
     if "TENON_TRIAL_MOUNTS" not in os.environ:  # from here on in a mount namespace of its own
         os.environ["TENON_TRIAL_MOUNTS"] = "own"
-        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, "-m", __spec__.name, *sys.argv[1:]])
     package = options.package
     if package is None:
         run([sys.executable, str(ROOT / "installers" / "build.py")], 3600)

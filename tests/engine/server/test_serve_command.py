@@ -14,11 +14,12 @@ import pytest
 from keyring.backends import fail
 
 from engine.cli import main
+from engine.errors import InvalidOption
 from engine.messages import EarlierReplies, LoadOptions, ModelReport
 from engine.server.chat_completions import ChatCompletions
 from engine.server.exchange import Served
 from engine.server.fields import Fields
-from engine.server.guard import own_key
+from engine.server.guard import key_in_file, own_key
 from engine.server.serving import listening
 from tests.engine.hub.conftest import MemoryKeyring, _own_keyring
 from tests.support.model_server import KEY, Running, serve_command
@@ -42,6 +43,21 @@ def test_without_a_keyring_each_start_has_its_own_key() -> None:
     (one, kept, _), (other, *_) = own_key(), own_key()
     assert not kept
     assert one != other
+
+
+def test_a_key_in_a_file_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
+    file = tmp_path / "tenon" / "serve.key"
+    key, kept, new = key_in_file(file)
+    assert (kept, new, len(key) > 30) == (True, True, True)
+    assert file.stat().st_mode & 0o077 == 0 or os.name == "nt"
+    assert key_in_file(file) == (key, True, False)
+    for wrong in (b"short", b"", b"\xff\xfe long enough"):
+        file.write_bytes(wrong)
+        with pytest.raises(InvalidOption):
+            key_in_file(file)
+    for place in (tmp_path, file / "below"):  # a folder, and a file in a folder's place
+        with pytest.raises(InvalidOption, match="server's key"):
+            key_in_file(place)
 
 
 @pytest.mark.parametrize("key", ["", "short", "with a space", "schlüssel-lang"])

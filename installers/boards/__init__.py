@@ -1,0 +1,1 @@
+"""ARM boards: a system of theirs in a folder."""
