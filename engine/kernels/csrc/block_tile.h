@@ -428,7 +428,8 @@ enum { FEW_TOKENS = 16 };       /* by which weights are rather spread again than
 /* Whether a type's weights are taken out of their planes by an instruction or two. */
 static int is_plain(int32_t type)
 {
-    return !BLOCK_TYPES[type].mins && !BLOCK_FORMS[type].two_bit_planes && !BLOCK_FORMS[type].bit_planes;
+    const struct block_form form = BLOCK_FORMS[type];
+    return BLOCK_TYPES[type].sub == GROUP && !BLOCK_TYPES[type].mins && !form.two_bit_planes && !form.bit_planes;
 }
 #endif
 
