@@ -279,7 +279,10 @@ class PromptReading:
     def ask(self) -> AskedRows:
         """Return the rows of the next piece."""
         start = len(self._sequence.token_ids)
-        ids = self._prompt[start : start + self._piece]
+        left = len(self._prompt) - start
+        # a short rest would be a forward of its own, which reads and decodes all weights again
+        piece = left if left <= min(self._piece * 3 // 2, _LARGEST_PIECE) else self._piece
+        ids = self._prompt[start : start + piece]
         ends = start + len(ids) == len(self._prompt)
         return AskedRows(self._sequence, ids, ends_prompt=ends, on_wait=self._on_wait)
 

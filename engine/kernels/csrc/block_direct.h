@@ -1,18 +1,6 @@
 /* Weights of one or two bits, and trits, by a few tokens: multiplied in the registers in which they are taken out of their
  * planes, for to store them would take as long as to multiply them. Sums are those of block_tile.h, which includes this. */
 
-#define IS_DIRECT(type)                                                                                                \
-    (HAS_TRITS(type) || (type) == TENON_TQ2_0 || (type) == TENON_Q2_0 || (type) == TENON_PQ2_0 || (type) == TENON_Q1_0)
-
-/* A step's weights of VECTOR_BYTES of planes. */
-INLINE ivec direct_weights(const int type, const uint8_t *planes, const int step)
-{
-    const struct block_type t = BLOCK_TYPES[type];
-    const int two = BLOCK_FORMS[type].two_bit_planes;
-    const ivec plane = load_bytes(planes + (two ? step / 4 * STEP_BYTES : 0));
-    return centred(two ? moved_bits(plane, -2 * (step % 4), 3) : moved_bits(plane, 1 - step, 2), t.bits, t.zero);
-}
-
 /* Adds a group's sum times the scales. */
 INLINE fvec direct_scaled(ivec run, float x_scale, fvec scale, fvec value)
 {
@@ -39,7 +27,7 @@ INLINE void direct_group(const int type, struct group_x x, const uint8_t *planes
         for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < MOST_VECTORS; v++)
-                run[v][c] = direct_step(run[v][c], direct_weights(type, planes + VECTOR_BYTES * v, s), x, s, c, columns,
+                run[v][c] = direct_step(run[v][c], weights_in_planes(type, planes + VECTOR_BYTES * v, s), x, s, c, columns,
                                         BLOCK_TYPES[type].bits);
     UNROLL
     for (int c = 0; c < columns; c++)

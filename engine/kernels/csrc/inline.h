@@ -25,6 +25,7 @@
 
 /* The cases of a switch over the number of columns: a call in which `columns` is that number as a constant. */
 #define COLUMN_CASE(count, call) case count: { enum { columns = count }; call; break; }
+#define COLUMN_CASES_0(call)
 #define COLUMN_CASES_1(call) COLUMN_CASE(1, call)
 #define COLUMN_CASES_2(call) COLUMN_CASES_1(call) COLUMN_CASE(2, call)
 #define COLUMN_CASES_4(call) COLUMN_CASES_2(call) COLUMN_CASE(3, call) COLUMN_CASE(4, call)

@@ -67,7 +67,7 @@ struct multiplier {
     int32_t x_bytes;            /* of one prepared activation */
 };
 
-enum { MOST_TOKENS = 128 };     /* of one call of a kernel */
+enum { MOST_TOKENS = 512 };     /* of one call of a kernel */
 
 struct row_operations;
 struct attention_operations;

@@ -102,15 +102,21 @@ INLINE void spread_pairs(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], con
     }
 }
 
-/* Nibbles that are places in a table. */
-INLINE void spread_table(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], const int8_t *values, const int bits,
-                         const int zero)
+/* A table of 16 values, as bytes that are wanted. */
+INLINE ivec table_of(const int8_t *values, const int bits, const int zero)
 {
     int8_t bytes_of[16];
     UNROLL
     for (int i = 0; i < 16; i++)
         bytes_of[i] = (int8_t)(SPREAD_SIGNED(bits) ? values[i] : values[i] + zero);
-    const ivec table = repeat16(bytes_of);
+    return repeat16(bytes_of);
+}
+
+/* Nibbles that are places in a table. */
+INLINE void spread_table(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], const int8_t *values, const int bits,
+                         const int zero)
+{
+    const ivec table = table_of(values, bits, zero);
     UNROLL
     for (int v = 0; v < PLANE_VECTORS; v++)
         UNROLL
