@@ -58,12 +58,18 @@ struct group_x {
     const union offset *offset;
 };
 
+/* Those that are so many places and bytes further on. */
+INLINE struct group_x further_group(struct group_x x, int64_t places, int64_t bytes, const int subs, const int bits)
+{
+    (void)bits;
+    return (struct group_x){x.x + places * GROUP * (SPREAD_WIDE(bits) ? 2 : 1) + bytes,
+                            further(x.scale + places, bytes), further(x.offset + places * subs, bytes)};
+}
+
 /* Activations of a tile's group, `term` bytes behind the first term's. */
 INLINE struct group_x group_at(const struct job *job, int64_t place, int64_t term, const int subs, const int bits)
 {
-    (void)bits;
-    return (struct group_x){job->x + place * GROUP * (SPREAD_WIDE(bits) ? 2 : 1) + term,
-                            further(job->x_scale + place, term), further(job->offset + place * subs, term)};
+    return further_group((struct group_x){job->x, job->x_scale, job->offset}, place, term, subs, bits);
 }
 
 /* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
@@ -155,14 +161,17 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t pl
             store_floats(values[c] + row + LANES * v, value[v][c]);
             value[v][c] = float_zero();
         }
+    struct group_x x = group_at(job, place, 0, subs, bits);     /* stays in registers, which job's would be read into again */
     for (int g = 0; g < groups; g++, place += columns) {
-        const int terms = 1 + has_rest(job, place, columns);
+        const int64_t last = has_rest(job, place, columns) ? job->rest : 0;
         ask(ahead);
-        for (int i = 0; i < terms; i++) {
+        for (int64_t term = 0, ended = 0; !ended; term = last) {
             READ_AGAIN();
-            block_group(w->bytes[g], &w->scales, g, row, group_at(job, place, i * job->rest, subs, bits), value, vectors,
-                        columns, subs, mins, bits, whole, 0);
+            block_group(w->bytes[g], &w->scales, g, row, further_group(x, 0, term, subs, bits), value, vectors, columns, subs,
+                        mins, bits, whole, 0);
+            ended = term == last;
         }
+        x = further_group(x, columns, 0, subs, bits);
     }
     UNROLL
     for (int c = 0; c < columns; c++)
