@@ -209,9 +209,13 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
     }
 }
 
+/* Whether one token is multiplied with digits of IQ4_VALUES (block_direct.h), and is not prepared in 16 bits; the zero point of
+ * these types is theirs alone. */
+#define HAS_DIGITS(job, type) (SPREAD_WIDE(8) && BLOCK_TYPES[type].zero == 127 && (job)->m == 1)
+
 INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token, const int wide, const int paired)
 {
-    const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
+    const int32_t zero = SPREAD_SIGNED(job->type->bits) && !HAS_DIGITS(job, job->type->type) ? 0 : job->type->zero;
     if (job->type->sub == GROUP)
         quantize_token(job, x, token, (struct activation_form){most_columns(1), wide, GROUP, paired, zero});
     else
@@ -220,7 +224,7 @@ INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token
 
 static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
-    if (SPREAD_WIDE(job->type->bits))
+    if (SPREAD_WIDE(job->type->bits) && !HAS_DIGITS(job, job->type->type))
         prepare_in_form(job, x, token, SPREAD_WIDE(8), 0);
     else if (SPREAD_PAIRED(job->type->bits))
         prepare_in_form(job, x, token, 0, SPREAD_PAIRS);
@@ -357,6 +361,13 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
                     point_group(type, planes, &scales, g, x, value, 1);
                 continue;
             }
+#if SPREAD_WIDE(8)
+            if (HAS_DIGITS(job, type)) {
+                for (int i = 0; i < terms; i++)
+                    digit_group(type, planes, &scales, g, group_at(job, place, i * job->rest, subs, 0), value);
+                continue;
+            }
+#endif
             if (are_spread(type))
                 bytes = (uint8_t(*)[STEP_BYTES])(uintptr_t)planes;
             else
