@@ -209,9 +209,9 @@ INLINE void block_chunk(const struct job *job, const struct spread *w, int64_t g
     }
 }
 
-/* Whether one token is multiplied with digits of IQ4_VALUES (block_direct.h), and is not prepared in 16 bits; the zero point of
- * these types is theirs alone. */
-#define HAS_DIGITS(job, type) (SPREAD_WIDE(8) && BLOCK_TYPES[type].zero == 127 && (job)->m == 1)
+/* Whether a few tokens are multiplied with digits of IQ4_VALUES (block_direct.h), and are not prepared in 16 bits; the zero
+ * point of these types is theirs alone. */
+#define HAS_DIGITS(job, type) (SPREAD_WIDE(8) && BLOCK_TYPES[type].zero == 127 && (job)->m <= BLOCK_COLUMNS)
 
 INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token, const int wide, const int paired)
 {
@@ -362,9 +362,9 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
                 continue;
             }
 #if SPREAD_WIDE(8)
-            if (HAS_DIGITS(job, type)) {
+            if (HAS_DIGITS(job, type) || columns > NARROW_COLUMNS) {
                 for (int i = 0; i < terms; i++)
-                    digit_group(type, planes, &scales, g, group_at(job, place, i * job->rest, subs, 0), value);
+                    digit_group(type, planes, &scales, g, group_at(job, place, i * job->rest, subs, 0), value, columns);
                 continue;
             }
 #endif
@@ -397,10 +397,14 @@ INLINE void block_vectors_of(const int type, const struct job *job, int64_t pane
 }
 
 #if NARROW_COLUMNS
+#define CASES(most, name) COLUMN_CASES(most, block_vectors_of(TENON_##name, job, panel, token, columns))
 #define FUNCTION(name)                                                                                               \
     OUTLINE void block_vectors_##name(const struct job *job, int64_t panel, int64_t token, int64_t tokens)            \
     {                                                                                                                 \
-        switch (tokens) { COLUMN_CASES(NARROW_COLUMNS, block_vectors_of(TENON_##name, job, panel, token, columns)) }  \
+        if (HAS_DIGITS(job, TENON_##name))                                                                            \
+            switch (tokens) { CASES(BLOCK_COLUMNS, name) }                                                            \
+        else                                                                                                          \
+            switch (tokens) { CASES(NARROW_COLUMNS, name) }                                                           \
     }
 EACH_QUANTIZED_TYPE(FUNCTION)
 #undef FUNCTION
@@ -420,7 +424,7 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
 #if NARROW_COLUMNS
-    if (tokens <= NARROW_COLUMNS) {
+    if (tokens <= NARROW_COLUMNS || HAS_DIGITS(job, type->type)) {
         block_vectors(job, panel, token, tokens);
         return;
     }
