@@ -114,3 +114,55 @@ INLINE void direct_chunk(const int type, const struct job *job, const uint8_t *f
         }
     }
 }
+
+#if SPREAD_WIDE(8)
+/* Adds the products of the `g`-th group of a chunk of a type that HAS_DIGITS: its values are looked up as their digits to base
+ * sixteen, whose products fit 16 bits. */
+INLINE void digit_group(const int type, const uint8_t *planes, const struct spread_scales *scales, int g, struct group_x x,
+                        fvec value[][BLOCK_COLUMNS], const int columns)
+{
+    const int whole = has_whole_scales(type), zero = BLOCK_TYPES[type].zero;
+    const uint8_t *choice = planes + (CHUNK_GROUPS - g) * planes_bytes(type) + PANEL_ROWS * g;  /* IQ4_KS's: a scale's bit 0 */
+    int8_t digits[2][16];
+    UNROLL
+    for (int i = 0; i < 16; i++) {
+        digits[0][i] = (int8_t)((IQ4_VALUES[i] + zero) & 15);
+        digits[1][i] = (int8_t)((IQ4_VALUES[i] + zero) >> 4);
+    }
+    const ivec table[] = {repeat16(digits[0]), repeat16(digits[1])};
+    UNROLL
+    for (int v = 0; v < MOST_VECTORS; v++) {
+        ivec run[2][BLOCK_COLUMNS], chosen_rows = broadcast_int(0);
+        READ_AGAIN();
+        UNROLL
+        for (int i = 0; i < GROUP_STEPS; i++) {
+            const ivec both = load_bytes(planes + i / 2 * STEP_BYTES + VECTOR_BYTES * v);
+            const ivec code = i % 2 ? high_nibbles(both) : low_nibbles(both);
+            const ivec digit[] = {lookup(table[0], code), lookup(table[1], code)};
+            UNROLL
+            for (int c = 0; c < columns; c++) {
+                const ivec activations = broadcast4(x.x + 4 * ((i / 2 + i % 2 * 4) * columns + c));
+                UNROLL
+                for (int d = 0; d < 2; d++)
+                    run[d][c] = run_begin(run[d][c], digit[d], activations, i > 0, 5);
+            }
+        }
+        if (type == TENON_IQ4_KS) {
+            chosen_rows = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(choice + LANES * v)));
+            chosen_rows = _mm256_srai_epi32(_mm256_slli_epi32(chosen_rows, 31), 31);
+        }
+        const fvec by = load_floats(scales->scale[g] + LANES * v);
+        UNROLL
+        for (int c = 0; c < columns; c++) {
+            const ivec ones = _mm256_madd_epi16(run[0][c], _mm256_set1_epi16(1));
+            const ivec sixteens = _mm256_madd_epi16(run[1][c], _mm256_set1_epi16(16));
+            ivec sum = add_runs(add_runs(ones, sixteens), broadcast4(x.offset + c));
+            if (type == TENON_IQ4_KS)
+                sum = add_runs(sum, and_bytes(chosen_rows, broadcast_int(-x.offset[c].start / zero * CHOICES[type].more)));
+            const fvec x_scale = broadcast_float(x.scale[c]);
+            value[v][c] = whole ? fused(multiply_floats(to_float(sum), by), x_scale, value[v][c])
+                                : fused(to_float(sum), multiply_floats(by, x_scale), value[v][c]);
+        }
+    }
+}
+#endif

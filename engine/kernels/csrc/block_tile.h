@@ -104,12 +104,18 @@ struct group_x {
     const union offset *offset;
 };
 
+/* Those that are so many places and bytes further on. */
+INLINE struct group_x further_group(struct group_x x, int64_t places, int64_t bytes, const int subs, const int bits)
+{
+    (void)bits;
+    return (struct group_x){x.x + places * GROUP * (SPREAD_WIDE(bits) ? 2 : 1) + bytes,
+                            further(x.scale + places, bytes), further(x.offset + places * subs, bytes)};
+}
+
 /* Activations of a tile's group, `term` bytes behind the first term's. */
 INLINE struct group_x group_at(const struct job *job, int64_t place, int64_t term, const int subs, const int bits)
 {
-    (void)bits;
-    return (struct group_x){job->x + place * GROUP * (SPREAD_WIDE(bits) ? 2 : 1) + term,
-                            further(job->x_scale + place, term), further(job->offset + place * subs, term)};
+    return further_group((struct group_x){job->x, job->x_scale, job->offset}, place, term, subs, bits);
 }
 
 /* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
@@ -197,9 +203,14 @@ INLINE int most_columns(const int subs)
     return subs == 2 ? WHOLE_COLUMNS : BLOCK_COLUMNS;
 }
 
+/* Whether a type's values are multiplied as digits by a few tokens (block_direct.h), and tokens are not prepared in 16 bits;
+ * the zero point of these types is theirs alone. */
+#define CAN_HAVE_DIGITS(type) (SPREAD_WIDE(8) && (type) >= 0 && BLOCK_TYPES[type].zero == 127)
+#define HAS_DIGITS(job, type) (CAN_HAVE_DIGITS(type) && (job)->m <= BLOCK_COLUMNS)
+
 INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token, const int wide, const int paired)
 {
-    const int32_t zero = SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero;
+    const int32_t zero = SPREAD_SIGNED(job->type->bits) && !HAS_DIGITS(job, job->type->type) ? 0 : job->type->zero;
     if (job->type->sub == GROUP)
         quantize_token(job, x, token, (struct activation_form){most_columns(1), wide, GROUP, paired, zero});
     else
@@ -208,7 +219,7 @@ INLINE void prepare_in_form(const struct job *job, const float *x, int64_t token
 
 static void block_prepare(const struct job *job, const float *x, int64_t token)
 {
-    if (SPREAD_WIDE(job->type->bits))
+    if (SPREAD_WIDE(job->type->bits) && !HAS_DIGITS(job, job->type->type))
         prepare_in_form(job, x, token, SPREAD_WIDE(8), 0);
     else if (SPREAD_PAIRED(job->type->bits))
         prepare_in_form(job, x, token, 0, SPREAD_PAIRS);
@@ -313,26 +324,34 @@ INLINE void block_tile(const int type, const struct job *job, const uint8_t *fro
         }
     if (IS_DIRECT(type))
         direct_chunk(type, job, from, place, groups, value, columns);
-    for (int g = 0; !IS_DIRECT(type) && g < groups; g++, place += columns) {
+    struct group_x x = group_at(job, place, 0, subs, bits);     /* stays in registers, which job's would be read into again */
+    for (int g = 0; !IS_DIRECT(type) && g < groups; g++, place += columns, x = further_group(x, columns, 0, subs, bits)) {
         _Alignas(64) uint8_t spread[GROUP_STEPS][STEP_BYTES];
         const uint8_t *planes = from + (type < 0 ? g * SPREAD_STEPS * STEP_BYTES : group_place(type, g));
         const int terms = 1 + has_rest(job, place, columns);
         ask(ahead);
         if (spread_here && CODEBOOKS[type].width && columns == 1) {
-            const struct group_x x[] = {group_at(job, place, 0, subs, bits), group_at(job, place, job->rest, subs, bits)};
+            const struct group_x both[] = {x, further_group(x, 0, job->rest, subs, bits)};
             if (terms == 2)
-                point_group(type, planes, scales, g, x, value, 2);
+                point_group(type, planes, scales, g, both, value, 2);
             else
-                point_group(type, planes, scales, g, x, value, 1);
+                point_group(type, planes, scales, g, both, value, 1);
             continue;
         }
+#if SPREAD_WIDE(8)
+        if (CAN_HAVE_DIGITS(type) && (columns > NARROW_COLUMNS || HAS_DIGITS(job, type))) {
+            for (int i = 0; i < terms; i++)
+                digit_group(type, planes, scales, g, group_at(job, place, i * job->rest, subs, 0), value, columns);
+            continue;
+        }
+#endif
         if (spread_here)
             spread_group(type, planes, g, spread);
         for (int i = 0; i < terms; i++) {
             READ_AGAIN();
             block_group(type, spread_here ? spread : (const uint8_t(*)[STEP_BYTES])planes, scales, scale_bytes, g,
-                        row, group_at(job, place, i * job->rest, subs, bits), value, vectors, columns, subs, mins, bits, whole,
-                        type >= 0 && SPREAD_WIDE(bits));
+                        row, i ? further_group(x, 0, job->rest, subs, bits) : x, value, vectors, columns, subs, mins, bits,
+                        whole, type >= 0 && SPREAD_WIDE(bits));
         }
     }
     UNROLL
@@ -364,7 +383,7 @@ INLINE void block_chunk(const int type, const struct job *job, const uint8_t *fr
         for (int part = 0; part < parts; part++) {
 #define TILE block_tile(type, job, from, scales, place_of(job, tile, group), groups, vectors * LANES * part, values + first, \
                         &ahead, vectors, columns, subs, mins, bits, whole)
-            if (type < 0)
+            if (type < 0 || CAN_HAVE_DIGITS(type))
                 switch (tile.width) { COLUMN_CASES(BLOCK_COLUMNS, TILE) }
             else
                 switch (tile.width) { COLUMN_CASES(NARROW_COLUMNS, TILE) }
@@ -438,7 +457,7 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
 #if NARROW_COLUMNS
-    if (tokens <= NARROW_COLUMNS || (IS_UNSPREAD(type->type) && (tokens <= FEW_TOKENS || is_plain(type->type))))
+    if (tokens <= NARROW_COLUMNS || HAS_DIGITS(job, type->type) || (IS_UNSPREAD(type->type) && (tokens <= FEW_TOKENS || is_plain(type->type))))
         switch (type->type) {
 #define CASE(name) case TENON_##name: narrow_panel_##name(job, panel, token, tokens); return;
             EACH_QUANTIZED_TYPE(CASE)
