@@ -47,8 +47,8 @@ MEMORY_TITLES = {
 # The placement that a choice of memory is about, where it is about a GPU.
 GPU_PLACEMENTS = {"gpu": "offload", "gpu-copy": "layer-offload"}
 _NODES = "draft_nodes"
+#: Most nodes of a draft for a model whose forwards wait for weights: kernels compute 64 columns at once.
 STREAMED_NODES = 63
-"""Most nodes of a draft for a model whose forwards wait for weights: kernels compute 64 columns at once."""
 # Options that modes with a draft share.
 WIDTH = ModeOption(
     "draft_width",
