@@ -75,23 +75,32 @@ INLINE ivec weights_in_planes(const int type, const uint8_t *planes, const int s
 
 enum { AS_BYTES = -1 };          /* in a type's place: its chunks are spread already */
 
-/* Whether a type's weights are multiplied in the registers in which they are taken out of their planes. */
+/* Whether a type's weights are multiplied in the registers in which they are taken out of their planes: by few columns all
+ * of a group's at once, so that its lines are asked for before it is multiplied, else step by step. */
+enum { GROUP_IN_REGISTERS = 2 };
 #define IS_UNSPREAD(type) \
     (NARROW_COLUMNS == BLOCK_COLUMNS && (type) >= 0 && !CODEBOOKS[type].width && !CHOICES[type].values && !IS_DIRECT(type))
 
-/* Whether a chunk's scales are bytes that are brought to floats where they are wanted. */
-#define HAS_BYTE_SCALES(type) (IS_UNSPREAD(type) && has_whole_scales(type) && (type) != TENON_Q2_K)
+#define BY_STEPS(type, columns) \
+    (IS_UNSPREAD(type) && ((columns) > GROUP_IN_REGISTERS || BLOCK_FORMS[type].byte_planes))
 
-/* A sub-block's scales; of a type that HAS_BYTE_SCALES, the chunk's are at `bytes`. */
-INLINE fvec scales_of(const int type, const struct spread_scales *scales, const uint8_t *bytes, int sub, int row)
+/* Whether a tile wants a chunk's scales as bytes, which are brought to floats where they are wanted: by fewer columns a
+ * forward, which waits for memory, took 3 % longer. */
+#define HAS_BYTE_SCALES(type, columns) \
+    (IS_UNSPREAD(type) && (columns) > GROUP_IN_REGISTERS && has_whole_scales(type) && (type) != TENON_Q2_K)
+
+/* A sub-block's scales; with HAS_BYTE_SCALES the chunk's are at `bytes`. */
+INLINE fvec scales_of(const int type, const struct spread_scales *scales, const uint8_t *bytes, int sub, int row,
+                      const int columns)
 {
-    return HAS_BYTE_SCALES(type) ? load_signed(bytes + PANEL_ROWS * sub + row) : load_floats(scales->scale[sub] + row);
+    return HAS_BYTE_SCALES(type, columns) ? load_signed(bytes + PANEL_ROWS * sub + row) : load_floats(scales->scale[sub] + row);
 }
 
 /* A step's weights, from `at` on; `narrow`: they are to be widened here. */
-INLINE ivec step_weights(const int type, const uint8_t w[][STEP_BYTES], const int step, int at, const int narrow)
+INLINE ivec step_weights(const int type, const uint8_t w[][STEP_BYTES], const int step, int at, const int by_steps,
+                         const int narrow)
 {
-    if (IS_UNSPREAD(type))
+    if (by_steps)
         return weights_in_planes(type, w[0] + at, step);
     const ivec four = load_bytes(w[narrow ? step / 2 : step] + at);
     return !narrow ? four : step % 2 ? odd_bytes(four) : even_bytes(four);
@@ -127,6 +136,7 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
 {
     const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS / subs, run = RUN_STEPS(bits, mins, steps);
     const int paired = SPREAD_PAIRED(bits), started = !mins && !SPREAD_SIGNED(bits);
+    const int by_steps = BY_STEPS(type, columns);
     ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
     fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
@@ -136,11 +146,11 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
         UNROLL
         for (int s = first; s < first + run; s++) {
             ivec weights[MOST_VECTORS];
-            if (IS_UNSPREAD(type))
+            if (by_steps)
                 READ_AGAIN();
             UNROLL
             for (int v = 0; v < vectors; v++)
-                weights[v] = step_weights(type, w, s, 4 * row + VECTOR_BYTES * v, narrow);
+                weights[v] = step_weights(type, w, s, 4 * row + VECTOR_BYTES * v, by_steps, narrow);
             UNROLL
             for (int c = 0; c < columns; c++) {
                 const ivec activations = broadcast4(x.x + 4 * (s * columns + c));
@@ -164,7 +174,7 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
                 if ((paired && whole) || first + run < (sub + 1) * steps)
                     continue;
                 const fvec product = to_float(sum[v][c]);
-                const fvec by = scales_of(type, scales, scale_bytes, subs * g + sub, row + LANES * v);
+                const fvec by = scales_of(type, scales, scale_bytes, subs * g + sub, row + LANES * v, columns);
                 if (whole)
                     found[v][c] = sub ? fused(product, by, found[v][c]) : multiply_floats(product, by);
                 else
@@ -184,13 +194,13 @@ INLINE void add_mins(const int type, const struct spread_scales *scales, const u
 {
     const uint8_t *bytes = scale_bytes + PANEL_ROWS * count + row;
     fvec factor[MOST_VECTORS];
-    for (int v = 0; HAS_BYTE_SCALES(type) && v < vectors; v++)
+    for (int v = 0; HAS_BYTE_SCALES(type, columns) && v < vectors; v++)
         factor[v] = multiply_floats(load_half(bytes + PANEL_ROWS * (count + 2) + row + 2 * LANES * v), broadcast_float(-1));
     for (int sub = 0; sub < count; sub++, offset += columns, bytes += PANEL_ROWS)
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            const fvec min = HAS_BYTE_SCALES(type) ? multiply_floats(factor[v], load_unsigned(bytes + LANES * v))
-                                                   : load_floats(scales->min[sub] + row + LANES * v);
+            const fvec min = HAS_BYTE_SCALES(type, columns) ? multiply_floats(factor[v], load_unsigned(bytes + LANES * v))
+                                                            : load_floats(scales->min[sub] + row + LANES * v);
             UNROLL
             for (int c = 0; c < columns; c++)
                 value[v][c] = fused(min, broadcast_float(offset[c].sum), value[v][c]);
@@ -304,7 +314,8 @@ INLINE void block_tile(const int type, const struct job *job, const uint8_t *fro
                        int64_t place, int groups, int row, float values[][PANEL_ROWS], struct ahead *ahead,
                        const int vectors, const int columns, const int subs, const int mins, const int bits, const int whole)
 {
-    const int spread_here = type >= 0 && !IS_UNSPREAD(type) && !IS_DIRECT(type) && !are_spread(type);
+    const int by_steps = BY_STEPS(type, columns);
+    const int spread_here = type >= 0 && !by_steps && !IS_DIRECT(type) && !are_spread(type);
     const uint8_t *scale_bytes = from + (type < 0 ? 0 : CHUNK_GROUPS * planes_bytes(type));
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
@@ -414,6 +425,7 @@ INLINE void narrow_panel(const int type, const struct job *job, int64_t panel, i
     const uint8_t *from = job->weights + panel * job->panel_bytes;
     const int64_t group_bytes = t.unit_bytes / (t.unit / GROUP);
     const int64_t step = bytes_to_ask(group_bytes, tokens, MOST_VECTORS, GROUP / t.sub);
+    const int64_t last_columns = (tokens - 1) % most_columns(GROUP / t.sub) + 1;
     _Alignas(64) float values[MOST_TOKENS][PANEL_ROWS];
     struct spread_scales scales;
     row_scales(type, from + job->panel_bytes, &scales);
@@ -422,7 +434,7 @@ INLINE void narrow_panel(const int type, const struct job *job, int64_t panel, i
     memset(values, 0, (size_t)tokens * sizeof *values);
     for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
         const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
-        if (HAS_BYTE_SCALES(type))
+        if (HAS_BYTE_SCALES(type, last_columns))
             spread_halves(from + t.unit_bytes - 2 * PANEL_ROWS * (1 + t.mins), scales.factor);
         else if (!IS_DIRECT(type))
             spread_scales(type, from, groups, &scales);

@@ -582,7 +582,7 @@ int main(int count, char **arguments)
 {
     static const int64_t shapes[][3] = {{1, 32, 1},  {33, 64, 2},   {7, 96, 3},    {64, 128, 4},  {96, 32, 5},
                                         {31, 288, 7}, {40, 96, 12}, {100, 64, 13}, {65, 160, 17}, {34, 96, 40},
-                                        {50, 320, 130}};
+                                        {50, 320, 514}};
     static const int of_layers[] = {0, 1, 6, 9, 11};     /* one form of each kind; the products meet all */
     const char *part = count > 1 ? arguments[1] : NULL;
     const int products = !part || !strcmp(part, "products"), layers = !part || !strcmp(part, "layers");
