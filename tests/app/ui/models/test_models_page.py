@@ -524,7 +524,7 @@ def test_a_folder_is_linked_and_a_file_is_copied(
     dialog.copy.click()
     dialog.accept_button.click()
     installed_row(visit, page, "small-Q8_0")
-    assert (models_folder() / "small-Q8_0" / file.name).is_file()
+    visit.wait(lambda: (models_folder() / "small-Q8_0" / file.name).is_file())
     names = ["SmolLM2 135M", "mine", "small"]
     visit.wait(lambda: [choice.title for choice in visit.workspace.models()] == names)
     shutil.rmtree(mine)
