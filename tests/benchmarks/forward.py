@@ -36,6 +36,7 @@ import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,7 @@ def main() -> None:
     others.add_argument("--latents", action="store_true", help="files of a 1.5 B mixture with attention over latents")
     others.add_argument("--hybrid", nargs="?", const="2b", choices=HYBRIDS, help="gated DeltaNet in Qwen3.5's shape")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=[*KINDS, *blocks.NAMES])
+    parser.add_argument("--layers", type=int, help="fewer layers in the files of --work")
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
     parser.add_argument("--behind", nargs="*", type=int, default=list(BEHIND))
@@ -239,6 +241,7 @@ def main() -> None:
     if options.model is None and options.work is None:
         parser.error("give --work or --model")
     shape = QWEN3_MOE if options.mixture else GLM_FLASH if options.latents else HYBRIDS.get(options.hybrid, LLAMA)
+    shape = replace(shape, layers=options.layers or shape.layers)
     options.alone |= find_spec("llama_cpp") is None
     files = [options.model] if options.model else [write_gguf(options.work, kind, shape) for kind in options.kinds]
     results = {}
