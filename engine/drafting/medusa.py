@@ -322,6 +322,8 @@ class HeadCalibration:
         parents_of(self.tree)
         if not len(self.searched) == len(self.grown) == len(WIDTHS):
             raise ValueError("a width has no figure")
+        if not all(self.accuracies):
+            raise ValueError("a head has no accuracy")
 
     @property
     def depth(self) -> int:

@@ -68,8 +68,8 @@ def names_block_draft(name: str) -> bool:
 
 
 def lone_draft(place: Path) -> Path:
-    """Return the draft of whole blocks if it is the one GGUF file of a folder, else the place itself."""
-    found = [file for file in place.glob("*") if file.suffix.lower() == SUFFIX]
+    """Return the draft of whole blocks if it is the one file of weights in a folder, else the place itself."""
+    found = [file for file in place.glob("*") if file.suffix.lower() in (SUFFIX, ".safetensors")]
     return found[0] if len(found) == 1 and names_block_draft(found[0].name) else place
 
 

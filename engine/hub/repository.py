@@ -132,7 +132,9 @@ def choose_files(
             "safetensors files have no quantizations to choose from: leave the quantization or the format out."
         )
     models, drafts = _quantized(listing.files), _quantized(listing.files, names_block_draft)
-    quantized = drafts if head and drafts else models or drafts
+    # Beside safetensors a draft in GGUF is not the model
+    beside = not head and wish == "auto" and any(_SAFETENSORS.fullmatch(file.name) for file in listing.files)
+    quantized = drafts if head and drafts else models or ({} if beside and not quantization else drafts)
     if wish != "safetensors" and quantized:
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
@@ -232,15 +234,16 @@ def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], q
 
 
 def only_file(listing: Listing, name: str) -> Listing:
-    """Return a listing with one of its files alone.
+    """Return a listing with one of its files alone, in all its parts.
 
     Raises:
         InvalidOption: There is no such file.
     """
-    files = tuple(file for file in listing.files if file.name == name)
+    whole = _GGUF_PART.sub("", name)
+    files = tuple(file for file in listing.files if _GGUF_PART.sub("", file.name) == whole)
     if not files:
         others = ", ".join(file.name for file in listing.files if file.name.lower().endswith(SUFFIX))
-        raise InvalidOption(_OTHERS, repo=listing.repo, quantization=name, others=others)
+        raise InvalidOption(_OTHERS if others else _NAMELESS, repo=listing.repo, quantization=name, others=others)
     return replace(listing, files=files)
 
 

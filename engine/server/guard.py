@@ -126,9 +126,12 @@ def key_in_file(path: Path) -> OwnKey:
     else:
         new = True
     try:
-        return OwnKey(checked_key(path.read_text(encoding="utf-8").strip()), kept=True, new=new)
+        key = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeError) as error:
         raise InvalidOption("{file} cannot be read for the server's key.", file=path) from error
+    if not key:
+        raise InvalidOption("{file} is empty: delete it, and Tenon makes a key in it.", file=path)
+    return OwnKey(checked_key(key), kept=True, new=new)
 
 
 def _made_key() -> str:

@@ -124,6 +124,16 @@ def test_a_draft_of_whole_blocks_in_gguf_is_a_draft(tmp_path: Path, by: str, cop
     assert file.exists()
 
 
+def test_a_draft_in_gguf_beside_a_model_in_safetensors_is_not_that_model(llama_folder: Path) -> None:
+    import_model(models_folder(), [llama_folder], copy=True, name="model")
+    (models_folder() / "model" / "m-DSpark-Q8_0.gguf").write_bytes(
+        head_of({"general.architecture": pair("dspark")}, [])[0]
+    )
+    assert find_model("model").name == "model"
+    again = import_model(models_folder(), [models_folder() / "model"], copy=True, name="again")
+    assert (again.kind, again.format) == ("target", "safetensors")
+
+
 def test_the_layer_of_another_model_stays_where_it_is(tmp_path: Path) -> None:
     _, model = write_gguf_with_next_layer(tmp_path / "files", "glm4-moe", beside=True)
     _, other = write_gguf_with_next_layer(tmp_path / "other", "deepseek-v3", beside=True)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.errors import InvalidOption, NotOnHub
 from engine.gguf.files import quantization_of
-from engine.hub.repository import HubFile, Listing, choose_files
+from engine.hub.repository import HubFile, Listing, choose_files, only_file
 
 ORIGINAL = {
     ".gitattributes": 1, "README.md": 2, "config.json": 3, "generation_config.json": 1, "tokenizer.json": 9,
@@ -106,6 +106,18 @@ def test_drafts_of_whole_blocks_are_named_beside_a_model_and_taken_as_drafts_alo
     assert names(files, head=True) == {"dflash-m-Q4_K_M.gguf"}
     assert names(drafts, quantization="Q8_0") == {"m-DSpark-Q8_0.gguf"}
     assert choose_files(listing(drafts)).drafts == ()
+    safetensors = {"config.json": 1, "model.safetensors": 30}
+    assert names({**safetensors, **drafts}) == {*safetensors}
+    assert names({**safetensors, **drafts}, head=True) == {"dflash-m-Q4_K_M.gguf"}
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_file_that_is_named_comes_with_its_other_parts(number: int) -> None:
+    parts = {f"Q8_0/m-Q8_0-0000{part}-of-00002.gguf": part for part in (1, 2)}
+    one = only_file(listing({**parts, "m-Q4_K_M.gguf": 1}), f"Q8_0/m-Q8_0-0000{number}-of-00002.gguf")
+    assert {file.name for file in choose_files(one).files} == {*parts}
+    with pytest.raises(InvalidOption, match=r"a/b has no x\.gguf: its files name none"):
+        only_file(listing(ORIGINAL), "x.gguf")
 
 
 @pytest.mark.parametrize(

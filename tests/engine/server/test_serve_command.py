@@ -55,6 +55,11 @@ def test_a_key_in_a_file_is_made_once_for_its_user_alone(tmp_path: Path) -> None
         file.write_bytes(wrong)
         with pytest.raises(InvalidOption):
             key_in_file(file)
+    file.write_bytes(b"")
+    with pytest.raises(InvalidOption, match="is empty: delete it"):
+        key_in_file(file)
+    file.write_text("\ufeffwritten-by-an-editor\r\n", encoding="utf-8")
+    assert key_in_file(file).text == "written-by-an-editor"
     for place in (tmp_path, file / "below"):  # a folder, and a file in a folder's place
         with pytest.raises(InvalidOption, match="server's key"):
             key_in_file(place)

@@ -191,7 +191,9 @@ def test_a_calibration_that_came_with_the_heads_stands_in_until_one_is_made_here
     keep_calibration(cache_folder(), target, heads.digest, own)
     assert heads.counted(target) == own.tokens
     assert heads.counted("another model") == KEPT.tokens
-    for damaged in ("", "{", "[]", '{"tree": [[0, 0]]}', (folder / FILE).read_text().replace("1.9", '"a"')):
+    kept = (folder / FILE).read_text()
+    parts = (kept.replace("1.9", '"a"'), kept.replace('"accuracies": []', '"accuracies": [[]]'))
+    for damaged in ("", "{", "[]", '{"tree": [[0, 0]]}', *parts):
         (folder / FILE).write_text(damaged)
         assert calibration_beside(HeadCalibration, folder) is None
 
