@@ -80,7 +80,7 @@ class Machine:
         if not _OLDEST_PYTHON <= int(self.python[3:]) <= newest:
             return (
                 f"On this system there are packages for Python 3.{_OLDEST_PYTHON} to 3.{newest}, and none for "
-                f"3.{self.python[3:]}: make run PYTHON=python3.{newest}, say."
+                f"3.{self.python[3:]}: take Python 3.{newest}, with make for instance by PYTHON=python3.{newest}."
             )
         return None
 

@@ -131,8 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folder = options.folder.resolve()
     said = trouble()
-    if said is None and folder.exists() and not (folder / "etc/debian_version").exists():
-        said = f"{folder} is there already, and no system in a folder: name another."
+    if said is None and folder.exists() and not (folder / "home" / PERSON).exists():
+        said = f"{folder} is there already, and no system that this made: name another."
     if said is not None:
         print(said, file=sys.stderr)
         return 2

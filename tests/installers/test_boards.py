@@ -49,14 +49,17 @@ def test_the_kernel_is_asked_for_emulation_where_nobody_had(able: Path) -> None:
 
 
 @pytest.mark.parametrize("rest", [["--remove"], ["--", "true"]])
+@pytest.mark.parametrize("mine", ["mine", "etc/debian_version"])  # a board's own card in a reader, or this PC's system
 def test_a_folder_with_other_things_is_left_alone(
-    rest: list[str], able: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    mine: str, rest: list[str], able: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     able.write_text(FLAGS.format("F"))
-    (tmp_path / "mine").write_text("")
-    assert root.main([str(tmp_path), *rest]) == 2
+    folder = tmp_path / "folder"
+    (folder / mine).parent.mkdir(parents=True)
+    (folder / mine).write_text("")
+    assert root.main([str(folder), *rest]) == 2
     assert "name another" in capsys.readouterr().err
-    assert (tmp_path / "mine").exists()
+    assert (folder / mine).exists()
 
 
 @pytest.mark.slow

@@ -214,7 +214,7 @@ def test_each_python_and_machine_has_one_pin_of_each_package(python: str, machin
             "packages for Python 3.10 to 3.13, and none for 3.14",
         ),
         (replace(PC, python="cp315"), "Python 3.10 to 3.14, and none for 3.15"),
-        (replace(PC, python="cp39"), "none for 3.9: make run PYTHON=python3.14"),
+        (replace(PC, python="cp39"), "none for 3.9: take Python 3.14, with make for instance by PYTHON=python3.14."),
     ],
 )
 def test_a_machine_without_builds_is_told_so_at_once(

@@ -411,7 +411,7 @@ INLINE void block_chunk(const int type, const struct job *job, const uint8_t *fr
     {                                                                                                                     \
         block_chunk(AS_BYTES, job, w->bytes[0][0], &w->scales, group, groups, token, tokens, values,                      \
                     (struct ahead){next, bytes_to_ask(size / groups, tokens, TILE_VECTORS, subs)}, TILE_VECTORS, subs,    \
-                    mins, bits, whole);                   \
+                    mins, bits, whole);                                                                                   \
     }
 BLOCK_CLASSES
 #undef BLOCK_CLASS
@@ -429,8 +429,8 @@ INLINE void narrow_panel(const int type, const struct job *job, int64_t panel, i
     _Alignas(64) float values[MOST_TOKENS][PANEL_ROWS];
     struct spread_scales scales;
     row_scales(type, from + job->panel_bytes, &scales);
-    for (int64_t t = 0; t < tokens && t < NARROW_COLUMNS; t++)
-        expect_rows(job, panel * PANEL_ROWS, token + t, MOST_VECTORS, 1);
+    for (int64_t i = 0; i < tokens && i < NARROW_COLUMNS; i++)
+        expect_rows(job, panel * PANEL_ROWS, token + i, MOST_VECTORS, 1);
     memset(values, 0, (size_t)tokens * sizeof *values);
     for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
         const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
@@ -469,7 +469,8 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
 #if NARROW_COLUMNS
-    if (tokens <= NARROW_COLUMNS || HAS_DIGITS(job, type->type) || (IS_UNSPREAD(type->type) && (tokens <= FEW_TOKENS || is_plain(type->type))))
+    if (tokens <= NARROW_COLUMNS || HAS_DIGITS(job, type->type)
+        || (IS_UNSPREAD(type->type) && (tokens <= FEW_TOKENS || is_plain(type->type))))
         switch (type->type) {
 #define CASE(name) case TENON_##name: narrow_panel_##name(job, panel, token, tokens); return;
             EACH_QUANTIZED_TYPE(CASE)

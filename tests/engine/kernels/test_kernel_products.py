@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +17,7 @@ from tests.support.matrices import BLOCKS, TYPES, matrix, raw_matrix
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
 
-WIDTHS = (1, 2, 3, 4, 5, 7, 12, 13, 16, 17, 31, 48, 65, 128, 129, 150)
+WIDTHS = (1, 2, 3, 4, 5, 7, 12, 13, 16, 17, 31, 48, 65, 150, 512, 513, 514)  # kernels take up to 512 at a time
 
 
 @pytest.fixture(params=TYPES)
@@ -92,7 +94,10 @@ SIGNS = ((1.0, 1.0, 1.0, 1.0), (-1.0, -1.0, -1.0, -1.0), (1.0, 1.0, -1.0, -1.0),
 
 @pytest.mark.parametrize("byte", [0x00, 0x7F, 0x80, 0x88, 0xFF])
 def test_the_largest_sums_do_not_overflow(name: str, instruction_set: str, byte: int) -> None:
-    """Signs repeat every four columns, which is how the columns of a sum lie in a register's lanes."""
+    """Signs repeat every four columns, which is how the columns of a sum lie in a register's lanes.
+
+    Few tokens are multiplied in other ways than many.
+    """
     if name not in BLOCKS:
         pytest.skip("about integers")
     packed, form = matrix(name, 33, 512), blocks._FORMS[TYPES[name]]
@@ -100,8 +105,8 @@ def test_the_largest_sums_do_not_overflow(name: str, instruction_set: str, byte:
         raw = raw_matrix(name, 33, 512)
         raw[:, form.row_scale_bytes :].view(33, 2, form.size)[..., 2 * len(form.halves) :] = byte
         packed = blocks.arrange(TYPES[name], raw, 33, 512)
-        for signs in SIGNS:
-            check(name, instruction_set, packed, torch.tensor(signs).repeat(5, 128), None)
+        for signs, tokens in product(SIGNS, (4, 17)):
+            check(name, instruction_set, packed, torch.tensor(signs).repeat(tokens, 128), None)
         return
     filled = packed.data.clone()
     planes = blocks.unpack(packed)  # scales stay, the integers are all the same
@@ -119,8 +124,8 @@ def test_the_largest_sums_do_not_overflow(name: str, instruction_set: str, byte:
         plane_bytes = unit - 2 * PANEL_ROWS
     filled.view(-1, unit)[:, :plane_bytes] = same.view(-1, unit)[:, :plane_bytes]
     packed = Packed(filled, 33, 512, packed.type)
-    for signs in SIGNS:
-        check(name, instruction_set, packed, torch.tensor(signs).repeat(5, 128), None)
+    for signs, tokens in product(SIGNS, (4, 17)):
+        check(name, instruction_set, packed, torch.tensor(signs).repeat(tokens, 128), None)
 
 
 def test_the_largest_scales_of_the_largest_sums_do_not_overflow(instruction_set: str) -> None:
@@ -128,8 +133,8 @@ def test_the_largest_scales_of_the_largest_sums_do_not_overflow(instruction_set:
     raw[..., 192:208], raw[..., 209] = 0x80, 0x3C
     packed = blocks.arrange(TYPES["Q6_K"], raw.view(33, -1), 33, 512)
     assert (blocks.unpack(packed) == 4096.0).all()
-    for signs in SIGNS:
-        check("Q6_K", instruction_set, packed, torch.tensor(signs).repeat(5, 128), None)
+    for signs, tokens in product(SIGNS, (4, 17)):
+        check("Q6_K", instruction_set, packed, torch.tensor(signs).repeat(tokens, 128), None)
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -171,7 +176,7 @@ def test_extreme_values(name: str, instruction_set: str) -> None:
 
 
 def test_threads_do_not_change_a_bit(name: str, instruction_set: str) -> None:
-    packed, x = matrix(name, 333, 512), torch.randn(140, 512)
+    packed, x = matrix(name, 333, 512), torch.randn(520, 512)
     alone = blocks.matmul(packed, x, threads=1)
     for threads in (2, 3, 7, 200):
         assert torch.equal(blocks.matmul(packed, x, threads=threads), alone)
