@@ -115,7 +115,7 @@ def _grouped(metadata: Mapping[str, Any], columns: int) -> torch.Tensor:
 
 
 def refused(what: str) -> UnsupportedModel:
-    """Return the error for a rotation that is not known; ``what`` names the value that tells of it."""
+    """Return the error for an unknown rotation; ``what`` is the name of the metadata that gives it."""
     return UnsupportedModel(
         "The file says by {what} that its weights are rotated in a way that Tenon does not know; update Tenon, or "
         "choose another file of this model.",

@@ -100,7 +100,7 @@ class HostSpeed:
     formats: dict[str, FormatSpeed]  # by the name of a weight format
 
     def format(self, name: str) -> FormatSpeed:
-        """Return the speed in a format; by bytes that of Q4_K_M in one that was not measured."""
+        """Return a format's speed, or Q4_K_M's where the format was not measured; KeyError if neither was."""
         return self.formats.get(name) or self.formats["q4_k_m"]
 
 

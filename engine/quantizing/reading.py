@@ -81,7 +81,7 @@ class _Watched:
 
 
 class _EqualRuns(RowRuns):
-    """Runs of one length: maps that are watched run in torch, whose last bits depend on it, and so would the copy's."""
+    """Runs of one length: the last bits of watched maps, which run in torch, depend on it, and so would a copy."""
 
     def __init__(self) -> None:
         self.rows = _RUN_ROWS

@@ -239,7 +239,7 @@ class Checkpoint:
 
     @property
     def plain_bits(self) -> float | None:
-        """Mean bits of a weight in its files; None for GGUF's blocks or less than 8 bits, of which no copy is made."""
+        """Mean bits of a weight in the files; None for GGUF's blocks and below 8 bits, which cannot be copied."""
         stored = (self.stored(name) for name in self.types)
         kind, bits = usual_type(stored if self.from_gguf else (one.read_as(F32) for one in stored))
         return bits if kind in PLAIN and bits >= 8 else None
