@@ -84,7 +84,7 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
         usable = [name for name, runs in library.instruction_sets().items() if runs]
         lines.append(("kernels", f"{report.kernels} (this machine runs {', '.join(usable)})"))
         if report.kernels == "portable":
-            lines.append(("", "slow: they are made for AVX2, AVX-512, AMX or ARM's dot products"))
+            lines.append(("", "slow: they are made for AVX2, AVX-512, AMX or NEON"))
         lines.append(("choice", describe(cache_folder())))
     lines += [("limits" if at == 0 else "", text) for at, text in enumerate(_limits())]
     return lines if report.speeds is None else lines + _speed_lines(report.speeds)

@@ -52,6 +52,8 @@ _COMMON = {
     "sampling": "",
     "rows128": _ROWS,
 }
+# For ARM, GCC moves loads ahead of the products before it gives out registers, and then runs out of them.
+_IN_ORDER = "-fno-schedule-insns"
 _AVX2 = "-mavx2 -mfma -mf16c"
 _AVX512 = f"{_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mprefer-vector-width=512"
 _FILES: dict[str, dict[str, str]] = {
@@ -71,7 +73,8 @@ _FILES: dict[str, dict[str, str]] = {
     },
     "aarch64": {
         "arm": "",
-        "dotprod": "-march=armv8.2-a+dotprod",
+        "neon": _IN_ORDER,
+        "dotprod": f"-march=armv8.2-a+dotprod {_IN_ORDER}",
     },
 }
 # Sets that a compiler may not know yet, and the file whose kernels each borrows; absent.c stands in for it.
@@ -84,7 +87,7 @@ _OPTIONAL = {
     "attention_bf16": "avx512bf16",
     "amx": "avx512bf16",
     "attention_amx": "amx",
-    "dotprod": "portable",
+    "dotprod": "neon",
 }
 
 

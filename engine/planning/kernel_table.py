@@ -37,7 +37,7 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 FORMAT_WIDTHS = (1, 16)
 TORCH = "torch"
 
-_INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "avx512vbmi", "amx", "dotprod")
+_INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "avx512vbmi", "amx", "neon", "dotprod")
 _SAME_RESULTS = {
     **dict.fromkeys(MEASURED_NAMES, (_INTEGER_SETS,)),
     "bf16": (("avx2", "avx512vnni"),),
@@ -46,7 +46,7 @@ _SAME_RESULTS = {
 _BORROWED = {
     **{name: dict.fromkeys(("avx512vbmi", "avx512bf16"), "avx512vnni") for name in MEASURED_NAMES},
     "iq2_s": {"avx512bf16": "avx512vbmi"},
-    "bf16": {"avxvnni": "avx2", "avx512vbmi": "avx512vnni"},
+    "bf16": {"avxvnni": "avx2", "avx512vbmi": "avx512vnni", "dotprod": "neon"},
 }
 # A set other than the highest must be faster by more than the noise of runs.
 _WORTH = 0.95

@@ -1,5 +1,10 @@
 #include "arm.h"
 
+int arm_has_neon(void)
+{
+    return 1;       /* part of every 64-bit ARM */
+}
+
 #if defined(__linux__)
 #include <sys/auxv.h>
 

@@ -81,8 +81,10 @@ INLINE ivec run_begin(ivec start, ivec w, ivec x, const int started, const int b
     return start;
 }
 
-INLINE ivec run_end(ivec run, const float *scale, const int whole)
+INLINE ivec run_end(ivec run, const float *scale, const int whole, const int bits)
 {
+    if (!SPREAD_PAIRED(bits))
+        return run;
     return _mm256_madd_epi16(run, whole ? load_bytes(scale) : _mm256_set1_epi16(1));
 }
 

@@ -2,24 +2,24 @@
  * planes, for to store them would take as long as to multiply them. Sums are those of block_tile.h, which includes this. */
 
 /* Adds a group's sum times the scales. */
-INLINE fvec direct_scaled(ivec run, float x_scale, fvec scale, fvec value)
+INLINE fvec direct_scaled(RUN run, float x_scale, fvec scale, fvec value, const int bits)
 {
-    return fused(to_float(run_end(run, NULL, 0)), multiply_floats(scale, broadcast_float(x_scale)), value);
+    return fused(to_float(run_end(run, NULL, 0, bits)), multiply_floats(scale, broadcast_float(x_scale)), value);
 }
 
 /* A run's sum with the products of a step of its group. */
-INLINE ivec direct_step(ivec run, ivec weights, struct group_x x, const int step, const int c, const int columns,
+INLINE RUN direct_step(RUN run, ivec weights, struct group_x x, const int step, const int c, const int columns,
                         const int bits)
 {
     const int started = !SPREAD_SIGNED(bits);
-    const ivec start = step ? run : started ? broadcast4(x.offset + c) : broadcast_int(0);
+    const RUN start = step ? run : RUN_OF(started ? broadcast4(x.offset + c) : broadcast_int(0));
     return run_begin(start, weights, broadcast4(x.x + 4 * (step * columns + c)), step || started, bits);
 }
 
 INLINE void direct_group(const int type, struct group_x x, const uint8_t *planes, const uint8_t *halves,
                          fvec value[][BLOCK_COLUMNS], const int columns)
 {
-    ivec run[MOST_VECTORS][BLOCK_COLUMNS];
+    RUN run[MOST_VECTORS][BLOCK_COLUMNS];
     READ_AGAIN();
     UNROLL
     for (int s = 0; s < GROUP_STEPS; s++)
@@ -33,15 +33,16 @@ INLINE void direct_group(const int type, struct group_x x, const uint8_t *planes
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < MOST_VECTORS; v++)
-            value[v][c] = direct_scaled(run[v][c], x.scale[c], load_half(halves + 2 * LANES * v), value[v][c]);
+            value[v][c] = direct_scaled(run[v][c], x.scale[c], load_half(halves + 2 * LANES * v), value[v][c],
+                                        BLOCK_TYPES[type].bits);
 }
 
 /* The runs of a unit's groups for LANES rows, by one term of the activations. */
 INLINE void trit_runs(const int type, const struct job *job, int64_t place, int64_t term, const uint8_t *unit, int v,
-                      ivec runs[][BLOCK_COLUMNS], const int columns)
+                      RUN runs[][BLOCK_COLUMNS], const int columns)
 {
     const struct block_type t = BLOCK_TYPES[type];
-    ivec run[CHUNK_GROUPS][BLOCK_COLUMNS];
+    RUN run[CHUNK_GROUPS][BLOCK_COLUMNS];
     const struct trit_tables tables = trit_tables(t.bits, t.zero);
     READ_AGAIN();
     UNROLL
@@ -78,7 +79,7 @@ INLINE void direct_trits(const int type, const struct job *job, const uint8_t *u
     UNROLL
     for (int v = 0; v < MOST_VECTORS; v++) {
         const fvec scale = load_half(halves + 2 * LANES * v);
-        ivec run[2][CHUNK_GROUPS][BLOCK_COLUMNS];
+        RUN run[2][CHUNK_GROUPS][BLOCK_COLUMNS];
         for (int i = 0; i <= terms >> 1; i++)
             trit_runs(type, job, place, i * job->rest, unit, v, run[i], columns);
         for (int g = 0; g < groups; g++)
@@ -86,7 +87,7 @@ INLINE void direct_trits(const int type, const struct job *job, const uint8_t *u
                 const struct group_x x = group_at(job, place + g * columns, i * job->rest, 1, t.bits);
                 UNROLL
                 for (int c = 0; c < columns; c++)
-                    value[v][c] = direct_scaled(run[i][g][c], x.scale[c], scale, value[v][c]);
+                    value[v][c] = direct_scaled(run[i][g][c], x.scale[c], scale, value[v][c], t.bits);
             }
     }
 }

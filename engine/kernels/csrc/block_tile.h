@@ -5,10 +5,14 @@
  *   NARROW_COLUMNS                columns by which a panel is multiplied while it is spread: 0, 1 or BLOCK_COLUMNS
  *   BLOCK_CLASSES                 a BLOCK_CLASS(subs, mins, bits, whole) for each arithmetic that it tells apart
  *   RUN_STEPS(bits, mins, steps)  steps of a sub-block after which a run of products is added to the sums
+ *   RUN                           a run of products of LANES rows, if that is not one vector; RUN_OF(v): it begins at v
  *   run_begin(start, w, x, started, bits)     a run from its first products, groups of four bytes; `started`: there is a start
  *   run_steps(run, w, x, vectors, bits)       adds further ones, to so many runs
- *   run_end(run, scale, whole)    a run's sum; of bytes in pairs times the scales, where these are `whole`
+ *   run_end(run, scale, whole, bits)          a run's sum; of bytes in pairs times the scales, where these are `whole`
  *   add_runs(sum, run)            a sub-block's sum with a further run's, or a group's in pairs
+ *   LANE_STEP(run, w, x, at)      where a product by one of four lanes takes one instruction: a run and the products with the
+ *                                 activations' `at`-th four bytes; it stands in for run_begin and run_steps
+ *   ASKS_AHEAD                    0: the processor's own prefetchers do
  *
  * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sub-blocks are added in order, times their
  * scales, then groups by fused multiply-add with the activations' scale, and chunks by another with the weights' factor.
@@ -31,15 +35,30 @@ struct ahead {
     int64_t step;
 };
 
+#ifndef ASKS_AHEAD
+#define ASKS_AHEAD 1
+#endif
+
 INLINE void ask(struct ahead *ahead)
 {
-    for (int64_t line = 0; line < ahead->step; line += 64)
+    for (int64_t line = 0; ASKS_AHEAD && line < ahead->step; line += 64)
         __builtin_prefetch(ahead->at + line, 0, 2);
     ahead->at += ahead->step;
 }
 
 /* Without it GCC keeps a group's weights, which its two terms share, in registers, and when there are no more on the stack. */
 #define READ_AGAIN() __asm__ volatile("" : : : "memory")
+
+#ifndef RUN
+#define RUN ivec
+#define RUN_OF(v) (v)
+#endif
+
+#ifdef LANE_STEP
+#define HAS_LANES 1
+#else
+#define HAS_LANES 0
+#endif
 
 #define IS_DIRECT(type)                                                                                                \
     (HAS_TRITS(type) || (type) == TENON_TQ2_0 || (type) == TENON_Q2_0 || (type) == TENON_PQ2_0 || (type) == TENON_Q1_0)
@@ -77,7 +96,7 @@ enum { AS_BYTES = -1 };          /* in a type's place: its chunks are spread alr
 
 /* Whether a type's weights are multiplied in the registers in which they are taken out of their planes: by few columns all
  * of a group's at once, so that its lines are asked for before it is multiplied, else step by step. */
-enum { GROUP_IN_REGISTERS = 2 };
+enum { GROUP_IN_REGISTERS = LANES == 4 ? 0 : 2 };
 #define IS_UNSPREAD(type) \
     (NARROW_COLUMNS == BLOCK_COLUMNS && (type) >= 0 && !CODEBOOKS[type].width && !CHOICES[type].values && !IS_DIRECT(type))
 
@@ -87,7 +106,7 @@ enum { GROUP_IN_REGISTERS = 2 };
 /* Whether a tile wants a chunk's scales as bytes, which are brought to floats where they are wanted: by fewer columns a
  * forward, which waits for memory, took 3 % longer. */
 #define HAS_BYTE_SCALES(type, columns) \
-    (IS_UNSPREAD(type) && (columns) > GROUP_IN_REGISTERS && has_whole_scales(type) && (type) != TENON_Q2_K)
+    (TILE_VECTORS == MOST_VECTORS && IS_UNSPREAD(type) && (columns) > GROUP_IN_REGISTERS && has_whole_scales(type) && (type) != TENON_Q2_K)
 
 /* A sub-block's scales; with HAS_BYTE_SCALES the chunk's are at `bytes`. */
 INLINE fvec scales_of(const int type, const struct spread_scales *scales, const uint8_t *bytes, int sub, int row,
@@ -137,28 +156,36 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
     const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS / subs, run = RUN_STEPS(bits, mins, steps);
     const int paired = SPREAD_PAIRED(bits), started = !mins && !SPREAD_SIGNED(bits);
     const int by_steps = BY_STEPS(type, columns);
+    const int by_twos = HAS_LANES && by_steps && subs == 1 && BLOCK_FORMS[type].nibble_planes; /* both nibbles of bytes */
     ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
     fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
     for (int first = 0; first < subs * steps; first += run) {
         const int sub = first / steps, begins = first % steps == 0;
-        ivec part[BLOCK_COLUMNS][MOST_VECTORS];
+        RUN part[BLOCK_COLUMNS][MOST_VECTORS];
         UNROLL
-        for (int s = first; s < first + run; s++) {
+        for (int i = first; i < first + run; i++) {
+            const int s = by_twos ? i / 2 + i % 2 * (GROUP_STEPS / 2) : i;
             ivec weights[MOST_VECTORS];
-            if (by_steps)
+            if (by_steps && !(by_twos && i % 2))
                 READ_AGAIN();
             UNROLL
             for (int v = 0; v < vectors; v++)
                 weights[v] = step_weights(type, w, s, 4 * row + VECTOR_BYTES * v, by_steps, narrow);
             UNROLL
             for (int c = 0; c < columns; c++) {
+                const RUN start = RUN_OF(started && begins ? broadcast4(x.offset + sub * columns + c) : broadcast_int(0));
+#if HAS_LANES
+                UNROLL
+                for (int v = 0; v < vectors; v++)
+                    part[c][v] = LANE_STEP(i > first ? part[c][v] : start, weights[v], x.x, s * columns + c);
+                continue;
+#endif
                 const ivec activations = broadcast4(x.x + 4 * (s * columns + c));
-                if (s > first) {
+                if (i > first) {
                     run_steps(part[c], weights, activations, vectors, bits);
                     continue;
                 }
-                const ivec start = started && begins ? broadcast4(x.offset + sub * columns + c) : broadcast_int(0);
                 UNROLL
                 for (int v = 0; v < vectors; v++)
                     part[c][v] = run_begin(start, weights[v], activations, started && begins, bits);
@@ -168,8 +195,7 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
         for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < vectors; v++) {
-                const ivec ended = paired ? run_end(part[c][v], scales->scale[subs * g + sub] + row + LANES * v, whole)
-                                          : part[c][v];
+                const ivec ended = run_end(part[c][v], scales->scale[subs * g + sub] + row + LANES * v, whole, bits);
                 sum[v][c] = (paired && whole ? first == 0 : begins) ? ended : add_runs(sum[v][c], ended);
                 if ((paired && whole) || first + run < (sub + 1) * steps)
                     continue;
@@ -246,10 +272,12 @@ INLINE void point_group(const int type, const uint8_t *planes, const struct spre
     const struct codebook c = CODEBOOKS[type];
     const int subs = GROUP / t.sub, whole = has_whole_scales(type), paired = SPREAD_PAIRED(5), steps = GROUP_STEPS / subs;
     const int run = paired && c.largest > 15 ? 2 : steps, started = !c.signs && !SPREAD_SIGNED(t.bits);
+    const int bits = paired || c.largest <= 31 ? 5 : 8;
     uint16_t index[8][PANEL_ROWS];
     uint32_t signs[PANEL_ROWS];
     ivec two[PLANE_VECTORS];
-    ivec sum[2][2][MOST_VECTORS], part[2][MOST_VECTORS];      /* by terms, and sub-blocks where their sums are apart */
+    ivec sum[2][2][MOST_VECTORS];       /* by terms, and sub-blocks where their sums are apart */
+    RUN part[2][MOST_VECTORS];
     spread_indexes(type, planes, index);
     if (c.signs)
         spread_signs(type, planes, signs);
@@ -276,12 +304,11 @@ INLINE void point_group(const int type, const uint8_t *planes, const struct spre
                 const int first = step % run == 0, begins = started && step % steps == 0;
                 const ivec w = c.signs ? level[i] : add_bytes(level[i], sign);
                 const ivec signed_x = c.signs ? chosen(sign, step, minus[term][i], plus[term][i]) : plus[term][i];
-                const ivec start = !first ? part[term][v] : begins ? broadcast4(x[term].offset + sub) : broadcast_int(0);
-                part[term][v] = run_begin(start, w, signed_x, !first || begins, 5);
+                const RUN start = !first ? part[term][v] : RUN_OF(begins ? broadcast4(x[term].offset + sub) : broadcast_int(0));
+                part[term][v] = run_begin(start, w, signed_x, !first || begins, bits);
                 if (step % run < run - 1)
                     continue;
-                const ivec ended = paired ? run_end(part[term][v], scales->scale[subs * g + sub] + LANES * v, whole)
-                                          : part[term][v];
+                const ivec ended = run_end(part[term][v], scales->scale[subs * g + sub] + LANES * v, whole, bits);
                 ivec *total = &sum[term][paired && whole ? 0 : sub][v];
                 *total = (paired && whole ? step < run : step % steps < run) ? ended : add_runs(*total, ended);
             }
@@ -336,13 +363,14 @@ INLINE void block_tile(const int type, const struct job *job, const uint8_t *fro
     if (IS_DIRECT(type))
         direct_chunk(type, job, from, place, groups, value, columns);
     struct group_x x = group_at(job, place, 0, subs, bits);     /* stays in registers, which job's would be read into again */
+    const int64_t rest = job->rest;
     for (int g = 0; !IS_DIRECT(type) && g < groups; g++, place += columns, x = further_group(x, columns, 0, subs, bits)) {
         _Alignas(64) uint8_t spread[GROUP_STEPS][STEP_BYTES];
         const uint8_t *planes = from + (type < 0 ? g * SPREAD_STEPS * STEP_BYTES : group_place(type, g));
-        const int terms = 1 + has_rest(job, place, columns);
+        const int terms = rest ? 1 + has_rest(job, place, columns) : 1;
         ask(ahead);
         if (spread_here && CODEBOOKS[type].width && columns == 1) {
-            const struct group_x both[] = {x, further_group(x, 0, job->rest, subs, bits)};
+            const struct group_x both[] = {x, further_group(x, 0, rest, subs, bits)};
             if (terms == 2)
                 point_group(type, planes, scales, g, both, value, 2);
             else
@@ -361,7 +389,7 @@ INLINE void block_tile(const int type, const struct job *job, const uint8_t *fro
         for (int i = 0; i < terms; i++) {
             READ_AGAIN();
             block_group(type, spread_here ? spread : (const uint8_t(*)[STEP_BYTES])planes, scales, scale_bytes, g,
-                        row, i ? further_group(x, 0, job->rest, subs, bits) : x, value, vectors, columns, subs, mins, bits,
+                        row, i ? further_group(x, 0, rest, subs, bits) : x, value, vectors, columns, subs, mins, bits,
                         whole, type >= 0 && SPREAD_WIDE(bits));
         }
     }
@@ -394,7 +422,9 @@ INLINE void block_chunk(const int type, const struct job *job, const uint8_t *fr
         for (int part = 0; part < parts; part++) {
 #define TILE block_tile(type, job, from, scales, place_of(job, tile, group), groups, vectors * LANES * part, values + first, \
                         &ahead, vectors, columns, subs, mins, bits, whole)
-            if (type < 0 || CAN_HAVE_DIGITS(type))
+            if (type >= 0 && vectors > TILE_VECTORS && !CAN_HAVE_DIGITS(type))
+                switch (tile.width) { COLUMN_CASES(1, TILE) }
+            else if (type < 0 || CAN_HAVE_DIGITS(type))
                 switch (tile.width) { COLUMN_CASES(BLOCK_COLUMNS, TILE) }
             else
                 switch (tile.width) { COLUMN_CASES(NARROW_COLUMNS, TILE) }
@@ -438,8 +468,14 @@ INLINE void narrow_panel(const int type, const struct job *job, int64_t panel, i
             spread_halves(from + t.unit_bytes - 2 * PANEL_ROWS * (1 + t.mins), scales.factor);
         else if (!IS_DIRECT(type))
             spread_scales(type, from, groups, &scales);
-        block_chunk(type, job, from, &scales, group, groups, token, tokens, values, (struct ahead){from + VECTOR_AHEAD, step},
-                    MOST_VECTORS, GROUP / t.sub, t.mins, t.bits, has_whole_scales(type));
+#define CHUNK(vectors) \
+    block_chunk(type, job, from, &scales, group, groups, token, tokens, values, (struct ahead){from + VECTOR_AHEAD, step}, \
+                vectors, GROUP / t.sub, t.mins, t.bits, has_whole_scales(type))
+        if (NARROW_COLUMNS <= 1 || tokens == 1 || !IS_UNSPREAD(type))
+            CHUNK(MOST_VECTORS);
+        else
+            CHUNK(TILE_VECTORS);
+#undef CHUNK
         from += groups * group_bytes;
     }
     store_panel(job, panel, token, tokens, values);
@@ -460,7 +496,8 @@ enum { FEW_TOKENS = 16 };       /* by which weights are rather spread again than
 static int is_plain(int32_t type)
 {
     const struct block_form form = BLOCK_FORMS[type];
-    return BLOCK_TYPES[type].sub == GROUP && !BLOCK_TYPES[type].mins && !form.two_bit_planes && !form.bit_planes;
+    return BLOCK_TYPES[type].sub == GROUP && !BLOCK_TYPES[type].mins && !form.two_bit_planes && !form.bit_planes
+           && (TILE_VECTORS == MOST_VECTORS || form.byte_planes);
 }
 #endif
 
@@ -469,7 +506,7 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
 #if NARROW_COLUMNS
-    if (tokens <= NARROW_COLUMNS || HAS_DIGITS(job, type->type)
+    if (tokens <= (TILE_VECTORS == MOST_VECTORS ? NARROW_COLUMNS : 1) || HAS_DIGITS(job, type->type)
         || (IS_UNSPREAD(type->type) && (tokens <= FEW_TOKENS || is_plain(type->type))))
         switch (type->type) {
 #define CASE(name) case TENON_##name: narrow_panel_##name(job, panel, token, tokens); return;

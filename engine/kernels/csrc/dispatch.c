@@ -9,7 +9,7 @@
 #include "tenon.h"
 
 extern const struct instruction_set portable_set, avx2_set, avxvnni_set, avx512vnni_set, avx512vbmi_set,
-    avx512bf16_set, amx_set, dotprod_set;
+    avx512bf16_set, amx_set, neon_set, dotprod_set;
 
 /* From the lowest to the highest; a cap admits everything up to its name. Where a compiler cannot build
  * one, absent.c stands in for it, so that the same cap means the same everywhere. */
@@ -26,6 +26,7 @@ static const struct {
     {"avx512bf16", &avx512bf16_set},
     {"amx", &amx_set},
 #elif defined(__aarch64__)
+    {"neon", &neon_set},
     {"dotprod", &dotprod_set},
 #endif
 };

@@ -73,10 +73,13 @@ INLINE fvec add_floats(fvec a, fvec b) { return vaddq_f32(a, b); }
 INLINE fvec fused(fvec a, fvec b, fvec c) { return vfmaq_f32(c, a, b); }
 INLINE void store_floats(float *p, fvec v) { vst1q_f32(p, v); }
 INLINE fvec load_half(const void *p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
-INLINE fvec load_unsigned(const uint8_t *p) { return (fvec){p[0], p[1], p[2], p[3]}; }
+INLINE uint8x8_t four_bytes(const uint8_t *p) { uint32_t v; memcpy(&v, p, sizeof v); return vreinterpret_u8_u32(vdup_n_u32(v)); }
+INLINE fvec load_unsigned(const uint8_t *p) { return vcvtq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(p))))); }
 INLINE fvec load_signed(const uint8_t *p)
 {
-    return (fvec){(int8_t)p[0], (int8_t)p[1], (int8_t)p[2], (int8_t)p[3]};
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(four_bytes(p))))));
 }
+
+#define ASKS_AHEAD 0        /* llama.cpp's kernels for these processors ask for nothing either */
 
 #endif

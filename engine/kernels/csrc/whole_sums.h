@@ -3,9 +3,11 @@
 #ifndef TENON_WHOLE_SUMS_H
 #define TENON_WHOLE_SUMS_H
 
+#ifndef BLOCK_CLASSES
 #define BLOCK_CLASSES \
     BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 8, 1) BLOCK_CLASS(1, 1, 8, 0) BLOCK_CLASS(1, 1, 8, 1) BLOCK_CLASS(2, 0, 8, 0) \
     BLOCK_CLASS(2, 0, 8, 1) BLOCK_CLASS(2, 1, 8, 1)
+#endif
 #define TILE_VECTORS 2
 #define RUN_STEPS(bits, mins, steps) (steps)
 
@@ -23,9 +25,9 @@ INLINE ivec run_begin(ivec start, ivec w, ivec x, const int started, const int b
     return run_step(start, w, x);
 }
 
-INLINE ivec run_end(ivec run, const float *scale, const int whole)
+INLINE ivec run_end(ivec run, const float *scale, const int whole, const int bits)
 {
-    (void)scale, (void)whole;
+    (void)scale, (void)whole, (void)bits;
     return run;
 }
 

@@ -143,4 +143,4 @@ def test_on_arm_under_qemu(cpu: str, part: str, on_arm: Callable[..., list[str]]
     if part == "blocks":
         assert on_arm(cpu, "check_blocks") == ["blocks"]
     else:
-        assert on_arm(cpu, "check", part) == ["portable", "dotprod"][: 1 if cpu == "cortex-a72" else 2]
+        assert on_arm(cpu, "check", part) == ["portable", "neon", "dotprod"][: 2 if cpu == "cortex-a72" else 3]
