@@ -3,9 +3,9 @@
     python -m tests.benchmarks.arm_instructions --llama SOURCES --folder FOLDER [--types Q4_0 Q8_0] [--widths 1 4 64]
 
 SOURCES is llama.cpp's tree; both programs are built by aarch64-linux-gnu-gcc (Debian: gcc and g++-aarch64-linux-gnu,
-qemu-user, cmake) in FOLDER, which a further run takes up again. A figure is of 16 products, one vector instruction's, with
-all that a product has: activations are quantized, sums are stored. Three products less one, halved, leave out the start.
-Instructions are not time: they say what a processor has to do, not how fast it does it.
+qemu-user, cmake) in FOLDER, which a further run takes up again. A figure is of 16 products, one vector instruction's,
+with all that a product has: activations are quantized, sums are stored. Three products less one, halved, leave out the
+start. Instructions are not time: they say what a processor has to do, not how fast it does it.
 """
 
 from __future__ import annotations
