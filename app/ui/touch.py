@@ -13,7 +13,9 @@ class Fingers(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        QGuiApplication.instance().installEventFilter(self)
+        application = QGuiApplication.instance()
+        assert application is not None
+        application.installEventFilter(self)
         # Most systems make the window smaller themselves, and then this rectangle is empty.
         keyboard = QGuiApplication.inputMethod()
         keyboard.keyboardRectangleChanged.connect(lambda: self.stay_above(keyboard.keyboardRectangle()))
