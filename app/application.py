@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from types import FrameType
 
-from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.engine_client import EngineClient
@@ -128,6 +128,10 @@ class Application:
 
     def run(self) -> int:
         """Show the window and run until it is closed."""
+        wanted, room = self.window.size(), self.window.screen().availableSize()
+        if wanted != wanted.boundedTo(room):  # a board's screen, whose window manager may move nothing
+            self.window.resize(wanted.boundedTo(room))
+            self.window.setWindowState(Qt.WindowState.WindowMaximized)
         self.window.show()
         try:
             return self.qt.exec()

@@ -18,6 +18,8 @@ from typing import Any
 
 import httpx2
 
+from engine.sentences import mark
+
 #: Bytes of an answer, or of what comes of a stream until its reader has got on.
 MOST_BYTES = 8 << 20
 #: Time for an answer to begin, and for one to end.
@@ -192,3 +194,16 @@ class BoundedClient(httpx2.Client):
         if isinstance(answer, BaseException):
             raise answer
         return answer
+
+
+def untrusted(error: Exception) -> str:
+    """Return the sentence, marked, for a server whose certificate the system does not take."""
+    if "not yet valid" in str(error):
+        return mark(
+            "The clock of this computer is behind, so that the certificate of {server} seems to be of a later day: set "
+            "the clock, then try again."
+        )
+    return mark(
+        "The certificate of {server} is not trusted by this system: add your company's certificate to the "
+        "system's store."
+    )

@@ -14,9 +14,11 @@ import json
 import os
 import platform
 import re
+import site
 import ssl
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -36,6 +38,9 @@ _PAGE_BYTES = 8 << 20
 # glibc that the newest pinned wheels ask for, of Qt; older_glibc.txt has what runs with less.
 _NEWER_GLIBC = {"x86_64": (2, 34), "aarch64": (2, 39)}
 _OLDEST_GLIBC = (2, 31)
+_OLDEST_TORCH = (2, 9)
+# What belongs to torch in a folder of packages.
+_PARTS_OF_TORCH = ("torch", "torchgen", "functorch", "torch-*.dist-info")
 # Python 3's oldest that Tenon runs on, and the newest that there are wheels of Qt for, of the older Qt too.
 _OLDEST_PYTHON, _NEWEST_PYTHON, _NEWEST_FOR_OLDER_GLIBC = 10, 14, 13
 # What comes from pip's index by default: on a PC with Linux, with all that torch needs there, and elsewhere.
@@ -53,6 +58,7 @@ class Machine:
     python: str  # tag of this Python in names of wheels: ``cp311``
     nvidia: bool = False  # True if there is an NVIDIA card with its driver, or a Jetson
     wide: bool = True  # True if this Python has 64 bits
+    own_torch: Path | None = None  # folder with torch for CUDA, as NVIDIA puts it on a Jetson; None without one
 
     @property
     def older_glibc(self) -> bool:
@@ -95,7 +101,29 @@ def this_machine() -> Machine:
         f"cp{sys.version_info.major}{sys.version_info.minor}",
         any(Path(sign).exists() for sign in ("/proc/driver/nvidia/version", "/etc/nv_tegra_release")),
         sys.maxsize > 1 << 32,
+        own_torch(_system_packages()) if Path("/etc/nv_tegra_release").exists() else None,
     )
+
+
+def _system_packages() -> tuple[Path, ...]:
+    """Return the folders that Debian's pip and its packages install into for this Python."""
+    ours = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    known = (site.getusersitepackages(), f"/usr/local/lib/{ours}/dist-packages", "/usr/lib/python3/dist-packages")
+    return tuple(map(Path, known))
+
+
+def own_torch(places: Sequence[Path]) -> Path | None:
+    """Return the first folder with a torch for this Python that was built for CUDA and is new enough; None without."""
+    for place in places:
+        try:
+            said = (place / "torch" / "version.py").read_text(encoding="utf-8")
+        except OSError:
+            continue
+        version = re.search(r"^__version__ = ['\"](\d+)\.(\d+)", said, re.MULTILINE)
+        new = version is not None and (int(version[1]), int(version[2])) >= _OLDEST_TORCH
+        if new and re.search(r"^cuda\b.*= ['\"]", said, re.MULTILINE):
+            return place
+    return None
 
 
 def _glibc() -> tuple[int, int] | None:
@@ -118,11 +146,15 @@ def constraints(machine: Machine) -> str:
         older = OLDER_GLIBC.read_text(encoding="utf-8").splitlines()
         names = {line.partition("==")[0] for line in older}
         lines = [line for line in lines if line.partition("==")[0] not in names] + older
+    if machine.own_torch is not None:
+        lines = [line for line in lines if not line.startswith("torch==")] + [f"torch=={pinned_torch(machine)}"]
     return "\n".join(lines) + "\n"
 
 
 def pinned_torch(machine: Machine) -> str:
     """Return the version of torch that a machine gets."""
+    if machine.own_torch is not None:
+        return next(iter(importlib.metadata.distributions(name="torch", path=[str(machine.own_torch)]))).version
     equal = "==" if (machine.system, machine.architecture) == ("Linux", "aarch64") else "!="
     line = rf"^torch==(\S+); platform_machine {equal} 'aarch64'$"
     found = re.search(line, CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
@@ -231,6 +263,17 @@ def installed_torch() -> str | None:
         return None
 
 
+def take_own_torch(place: Path, packages: Path) -> None:
+    """Let this environment see the torch of another folder, and nothing else of it, in the place of its own."""
+    print(f"Taking torch for CUDA from {place}.", flush=True)
+    if (packages / "torch").is_dir() and not (packages / "torch").is_symlink():
+        subprocess.run([*_PIP, "uninstall", "--yes", "torch"], check=False)
+    for pattern in _PARTS_OF_TORCH:
+        for part in place.glob(pattern):
+            (packages / part.name).unlink(missing_ok=True)
+            (packages / part.name).symlink_to(part)
+
+
 def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
     """Install torch, from the given index or the right one, then what pip's arguments name; return pip's exit code."""
     version = pinned_torch(machine)
@@ -238,7 +281,9 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
         file = Path(folder) / "constraints.txt"
         file.write_text(constraints(machine), encoding="utf-8")
         pip = [*_PIP, "install", "-c", str(file)]
-        if installed_torch() != version:
+        if machine.own_torch is not None:
+            take_own_torch(machine.own_torch, Path(sysconfig.get_path("purelib")))
+        elif installed_torch() != version:
             index = torch_index
             if index is None:
                 index, line = choose_index(machine, version, cpu_index())

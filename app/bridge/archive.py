@@ -15,6 +15,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.worker import Result, Worker, outcome
+from app.chat import clock
 from app.chat.conversation import Conversation
 from app.chat.exchange.chat_files import ConversationRecord, to_json, to_markdown
 from app.chat.library import Deleted
@@ -214,7 +215,7 @@ class Archive(QObject):
             self.backup_timer.setInterval(_FIRST_BACKUP_MS)
             return
         self.backup_timer.setInterval(_BACKUP_MS)
-        today = date.today()
+        today = clock.today()
         if self._kept and self._settings.daily_backup and self._tried_on != today:
             self._tried_on = today
             self._writer.run(lambda: self._store.back_up(today), failed=self._tell)

@@ -5,7 +5,6 @@ Titles that the model gives are asked for after a chat's first reply, while noth
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +18,7 @@ from app.bridge.engine_client import EngineClient, Question
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
+from app.chat import clock
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
 from app.chat.library import Deleted, Library
 from app.chat.reply import history_for
@@ -82,7 +82,7 @@ class Shelf(QObject):
         """Note that a conversation is used, with a model that it remembers from here on; the caller saves it."""
         conversation = self._library.conversation(conversation_id)
         if conversation is not None:
-            used = replace(conversation, updated_at=time.time(), model=model, archived=False)
+            used = replace(conversation, updated_at=clock.now(), model=model, archived=False)
             self._library.put_conversation(used)
             self.changed.emit()
 
@@ -149,7 +149,7 @@ class Shelf(QObject):
     def delete(self, conversation_id: int) -> None:
         """Put a conversation into the trash; it is erased after 30 days, at a start."""
         self._replies.stop(conversation_id)
-        entry = self._library.hide(conversation_id, time.time())
+        entry = self._library.hide(conversation_id, clock.now())
         if entry is not None:
             self._replies.forget(conversation_id)
             self._journal.set_deleted(conversation_id, True)
@@ -160,7 +160,7 @@ class Shelf(QObject):
         """Put a message into the trash, with all that follows it if it has alternatives; False if there is none."""
         if any(message.state.unfinished for message in self._library.all_messages(conversation_id)):
             self._replies.stop(conversation_id)
-        entry = self._library.delete_message(conversation_id, message_id, time.time())
+        entry = self._library.delete_message(conversation_id, message_id, clock.now())
         if entry is None:
             return False
         self._journal.delete_messages(entry)

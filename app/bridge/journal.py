@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -26,6 +27,11 @@ _RETRY_MS = 5000
 # What is committed outlives this process. It waits in the system's memory, which a power cut empties, and in
 # SQLite's log no longer than this.
 _SYNC_MS = 500
+# A memory card takes 100 ms for a sync: it is asked for one no oftener than that these take a twentieth of the time.
+_SYNC_SHARE, _LONGEST_SYNC_MS = 20, 5_000
+# Time that a reply waits until its prompt is safe from a power cut. Its text is never there without the prompt: both
+# are in one log.
+_SYNC_PATIENCE_MS = 50
 _CHECKPOINT_MS = 30_000
 _END_S = 60.0  # for a disk that no longer answers: the window closes in any case
 
@@ -86,6 +92,11 @@ class Journal(QObject):
         """Reason why something is in memory alone; empty where all is saved."""
         return self._last_problem
 
+    @property
+    def slow_disk(self) -> bool:
+        """True if the last sync has taken long, as it does on a memory card."""
+        return self._sync.interval() > _SYNC_MS
+
     def unsaved(self) -> list[ConversationRecord]:
         """Conversations that the disk has refused, as they are in memory."""
         chats = map(self._library.conversation, self._unsaved)
@@ -98,8 +109,8 @@ class Journal(QObject):
 
         Args:
             conversation_id: Nothing is written for one that is gone.
-            then: Called when they are on the disk, safe from a power cut too, or when that failed: a full disk ends no
-                conversation.
+            then: Called once they are written and safe from a power cut too, unless the disk takes longer than
+                `_SYNC_PATIENCE_MS` for that, or when that failed: a full disk ends no conversation.
         """
         ids = self._unsaved.pop(conversation_id, set()) | set(message_ids)
         conversation = self._library.conversation(conversation_id, in_trash=True)
@@ -121,7 +132,10 @@ class Journal(QObject):
                 self._keep_in_mind(conversation_id, ids)
             self._settle(error)
             if then is not None:
-                self._sync_now(then)
+                waiting = [then]
+                once = lambda: waiting.pop()() if waiting else None  # noqa: E731
+                self._sync_now(once)
+                QTimer.singleShot(_SYNC_PATIENCE_MS, self, once)
 
         self._write(work, done)
 
@@ -225,6 +239,15 @@ class Journal(QObject):
                 timer.start()
 
     def _sync_now(self, then: Callable[[], None] = lambda: None) -> None:
+        def sync() -> float:
+            begun = monotonic()
+            self._store.sync()
+            return monotonic() - begun
+
+        def synced(seconds: float) -> None:
+            self._sync.setInterval(min(max(_SYNC_MS, round(1000 * _SYNC_SHARE * seconds)), _LONGEST_SYNC_MS))
+            done(None)
+
         def done(error: TenonError | None) -> None:
             if error is not None or self._unsynced:
                 self._unsynced = error is not None
@@ -233,7 +256,7 @@ class Journal(QObject):
                 self._retry.start()
             then()
 
-        self._syncer.run(self._store.sync, lambda _: done(None), done)
+        self._syncer.run(sync, synced, done)
 
     def _clean(self, unfinished: bool = True) -> None:
         """Leave nothing of what was erased in the file and its log."""

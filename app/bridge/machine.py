@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.engine_client import EngineClient, Question
 from app.bridge.model_in_engine import ModelInEngine
@@ -43,6 +43,7 @@ from engine.planning.probes.host import is_hot, read_power
 _REPLIES_EACH = 1 + sum(map(len, STANDARD_PROMPTS.values()))  # the first one is for warming up
 _MAX_TOKENS = 64
 
+_SENSORS_MS = 10_000
 _ON_BATTERY = mark("Running on battery: replies may be slower.")
 _HOT = mark("The computer is hot: replies may be slower until it has cooled down.")
 
@@ -281,21 +282,24 @@ class Machine(QObject):
 
 
 class PowerWatch(QObject):
-    """Asks the sensors when a reply begins, in a thread of its own: some of them take a second."""
+    """Asks the sensors while replies are written, in a thread of its own: some of them take a second."""
 
     remark = Signal(str)  # one sentence, once
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._worker = Worker("tenon-power", self)
-        self._asked: set[int] = set()  # replies
+        self._reply: int | None = None  # the last one that was asked for
+        self._pause = QTimer(self, singleShot=True, interval=_SENSORS_MS)
         self._done = False
 
     @Slot(object)
     def reply_changed(self, message: Message) -> None:
-        """Ask once for each reply that is being written."""
-        if not self._done and message.state is MessageState.STREAMING and message.id not in self._asked:
-            self._asked.add(message.id)
+        """Ask when a reply begins to be written, and now and then until its end: boards get hot meanwhile."""
+        due = message.id != self._reply or not self._pause.isActive()
+        if due and not self._done and message.state is MessageState.STREAMING:
+            self._reply = message.id
+            self._pause.start()
             self._worker.run(_trouble, self._tell)
 
     def close(self) -> None:
@@ -305,11 +309,14 @@ class PowerWatch(QObject):
     def _tell(self, trouble: str) -> None:
         if trouble and not self._done:
             self._done = True
-            self.remark.emit(tr(trouble))
+            self.remark.emit(trouble)
 
 
 def _trouble() -> str:
-    """Sentence on the reason to be slow, marked; empty where there is none."""
-    if read_power().on_mains is False:
-        return _ON_BATTERY
-    return _HOT if is_hot() else ""
+    """Sentence on the reason to be slow; empty where there is none."""
+    power = read_power()
+    if power.on_mains is False:
+        return tr(_ON_BATTERY)
+    if power.held_down:
+        return power.troubles[0]
+    return tr(_HOT) if is_hot() else ""

@@ -35,6 +35,8 @@ from engine.messages import (
 
 # A kill of the window may cost 200 ms of text: what waits for this, then for the window and the writer's thread.
 _SAVE_MS = 25
+# On a memory card, where each time writes a page of 4 KiB.
+_SAVE_SELDOM_MS = 100
 # After the disk has refused.
 _RETRY_MS = 5_000
 
@@ -304,7 +306,7 @@ class Replies(QObject):
         reply = self._running_reply()
         if reply is None or self._saving or len(reply.content) == self._saved_characters:
             return
-        self._save_timer.start(_SAVE_MS)
+        self._save_timer.start(_SAVE_SELDOM_MS if self._journal.slow_disk else _SAVE_MS)
         if self._refused:
             self._refused = False
             self._change(reply)  # which the journal tries again by itself

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.chats import OpenChat, Shelf
 from app.bridge.journal import Journal, UnsentMessages
 from app.bridge.replies import Replies
+from app.chat import clock
 from app.chat.attachment import check_number
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState
 from app.chat.library import Library
@@ -86,7 +86,7 @@ class Turns(QObject):
         check_number(attachments)
         conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
         if conversation is None:
-            now = time.time()
+            now = clock.now()
             title = title_of(text if text.strip() else attachments[0].name)
             options = options or self._open_chat.options_to_give()
             conversation = Conversation(self._new_id(), title, now, now, options=options)
@@ -146,7 +146,7 @@ class Turns(QObject):
         if not text.strip() and not message.attachments:
             raise EmptyPrompt(tr("Write a message first."))
         if message.role == "assistant":
-            new_id, now = self._new_id(), time.time()
+            new_id, now = self._new_id(), clock.now()
             version = Message(new_id, conversation_id, "assistant", text, now, parent_id=message.parent_id)
             self._library.put_message(replace(version, model=message.model))
             self._library.show_leaf(conversation_id, version.id)
@@ -164,7 +164,7 @@ class Turns(QObject):
         path = self._library.path_to(conversation_id, message_id)
         if old is None or not path or path[-1].state.unfinished:
             return
-        now = time.time()
+        now = clock.now()
         title = tr("Branch: {title}", title=old.title)
         new = Conversation(self._new_id(), title, now, now, folder=old.folder, model=old.model, options=old.options)
         self._library.put_conversation(new)
@@ -229,7 +229,7 @@ class Turns(QObject):
             conversation_id,
             role,
             text,
-            time.time(),
+            clock.now(),
             MessageState.COMPLETE if role == "user" else MessageState.QUEUED,
             parent_id=parent_id,
             attachments=tuple(attachments),

@@ -19,6 +19,7 @@ _EASY_SHARE = 0.5
 _READING_TOKENS_PER_S = 5.0
 # Slower than this is no conversation.
 _BEARABLE_TOKENS_PER_S = 2.0
+_LONGEST_FIRST_WORD_S = 10.0
 # Smaller models answer fast, and wrong too often to be recommended while a larger one runs.
 _LEAST_PARAMETERS = 1_000_000_000
 # A smaller model that is hardly faster is no choice of its own.
@@ -302,8 +303,9 @@ def recommend(models: Sequence[ListedModel], predictions: Mapping[str, Predictio
     Each is larger and slower than the next. Where fewer than three of them are large enough to be of use and fast
     enough to read along, larger ones come in while they are bearable, then smaller ones.
 
-    A model of the catalogue without a prediction, by its reference, is not recommended; nor is one whose files are like
-    none that the tests run, or of which there are better ones by now, where such a one fits.
+    A model of the catalogue without a prediction, by its reference, is not recommended; nor is one whose first word
+    takes longer than 10 s, whose files are like none that the tests run, or of which there are better ones by now,
+    where such a one fits.
     """
 
     def speed(model: ListedModel) -> float:
@@ -312,7 +314,7 @@ def recommend(models: Sequence[ListedModel], predictions: Mapping[str, Predictio
     def size(model: ListedModel) -> int:
         return model.parameters or 0
 
-    fitting = [model for model in models if model.tried and fits(predictions.get(model.reference))]
+    fitting = [model for model in models if model.tried and suits(predictions.get(model.reference))]
     fitting = [model for model in fitting if not model.older] or fitting
     ladder: list[ListedModel] = []  # from large and slow to small and fast
     for model in sorted(fitting, key=lambda model: (-size(model), -speed(model), model.reference)):
@@ -345,3 +347,8 @@ def recommend(models: Sequence[ListedModel], predictions: Mapping[str, Predictio
 def fits(prediction: Prediction | None) -> bool:
     """Return True if a model is predicted to run from memory."""
     return prediction is not None and fit_of(prediction) in (Fit.EASY, Fit.FITS)
+
+
+def suits(prediction: Prediction | None) -> bool:
+    """Return True if a model is predicted to run from memory and to begin its replies soon."""
+    return prediction is not None and fits(prediction) and prediction.first_word_s <= _LONGEST_FIRST_WORD_S

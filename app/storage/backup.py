@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from datetime import date
 from pathlib import Path
 from threading import Lock
 
+from app.chat import clock
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.title import title_of
 from app.storage import seals, search_index
@@ -288,9 +288,9 @@ def damaged_message(message_id: int, conversation_id: int, role: object, parent_
     said = said or tr(_DAMAGED)
     parent = parent_id if isinstance(parent_id, int) else None
     if role == "user":
-        return Message(message_id, conversation_id, "user", said, time.time(), parent_id=parent)
+        return Message(message_id, conversation_id, "user", said, clock.now(), parent_id=parent)
     failed = MessageState.FAILED
-    return Message(message_id, conversation_id, "assistant", "", time.time(), failed, error=said, parent_id=parent)
+    return Message(message_id, conversation_id, "assistant", "", clock.now(), failed, error=said, parent_id=parent)
 
 
 def mend(connection: sqlite3.Connection, path: Path) -> str:
@@ -357,7 +357,7 @@ def _bring_back(connection: sqlite3.Connection, folder: Path, damaged: dict[str,
 
 def _give_up(connection: sqlite3.Connection, damaged: dict[str, list[int]]) -> None:
     """Let what is lost say so; what is not shown is erased."""
-    now = time.time()
+    now = clock.now()
     for table in ("unsent", "presets", "reply_parts", "traces"):
         connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(row,) for row in damaged.get(table, [])])
     for rowid in damaged.get("messages", []):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -14,6 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from app.chat import clock
 from app.chat.attachment import Unsent
 from app.chat.conversation import Conversation, ConversationOptions, Message, MessageState, Preset
 from app.chat.exchange.chat_files import ConversationRecord
@@ -268,7 +268,7 @@ class ConversationStore:
         with self._transaction():
             self._connection.execute(
                 "UPDATE conversations SET deleted_at = ? WHERE id = ?",
-                (time.time() if deleted else None, conversation_id),
+                (clock.now() if deleted else None, conversation_id),
             )
         if deleted:
             self._forget_reading(conversation_id)
@@ -290,7 +290,7 @@ class ConversationStore:
         """
         if self._file:
             forget_other_readings(self.folder, [conversation.id for conversation in self.conversations()])
-        expired = time.time() - TRASH_DAYS * 86_400
+        expired = clock.now() - TRASH_DAYS * 86_400
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
         with storage_errors(self.folder):
             left = self._connection.execute(

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.chat import clock
 from app.chat.conversation import Conversation, Preset
 from app.chat.library import Deleted
 from app.storage import ledger, seals, search_index
@@ -161,6 +162,7 @@ def _looked_into(writer: ConversationStore, reader: ConversationStore) -> Databa
     """With what the window reads first: here damage can still be mended."""
     first_free_id = writer.reserve_ids()
     chats, trash, deleted = reader.conversations(), reader.trash(), reader.deleted_messages()
+    clock.learn(max((chat.updated_at for chat in chats), default=0.0))
     return Database(writer, reader, first_free_id, tuple(chats), tuple(trash), tuple(deleted), tuple(reader.presets()))
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from app.chat.model_entries import ListedModel, Recommendation, Strength, fits, recommend
+from app.chat.model_entries import ListedModel, Recommendation, Strength, recommend, suits
 from engine.files import read_cached, write_cached
 from engine.json_text import from_plain
 from engine.messages import Prediction
@@ -80,7 +80,7 @@ class KeptChoice:
             return ()
         found = []
         for reference, strength in kept.strengths.items():
-            runs = reference in by_name and fits(known.get(reference))
+            runs = reference in by_name and suits(known.get(reference))
             if not runs or strength not in Strength.__members__:
                 return ()
             found.append(Recommendation(by_name[reference], Strength[strength]))

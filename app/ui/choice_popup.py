@@ -70,7 +70,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
         beside = 2 * _PADDING_X_PX + self._icon_px + 10
         widest = self._theme.type.px(_WIDEST_PX)
         width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, widest)
-        height = self._theme.type.px(50 if choice.second_line else 36)
+        height = self._theme.type.side(50 if choice.second_line else 36)
         wrapped = _wrapped(small, choice.second_line, widest - beside)
         return QSize(width, height + max(0, wrapped - small.height()))
 

@@ -83,7 +83,7 @@ class CommandRowDelegate(QStyledItemDelegate):
         return self._theme.type.px(_ICON_PX)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        return QSize(100, self._theme.type.px(_ROW_PX))
+        return QSize(100, self._theme.type.side(_ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         """Paint one row."""

@@ -37,6 +37,7 @@ from app.ui.sidebar.sidebar import SETTINGS, Sidebar
 from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
+from app.ui.touch import Fingers
 from app.ui.trouble.notices import TroubleDesk
 from app.ui.view_commands import LastPlace, ViewCommands
 from app.words import tr
@@ -51,6 +52,7 @@ class MainWindow(QMainWindow):
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__()
         install_roles()
+        self.fingers = Fingers(self) if theme.touch else None  # before anything that scrolls is made
         self._theme = theme
         self._workspace = workspace
         self._said_of_page = ""

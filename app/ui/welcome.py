@@ -175,7 +175,10 @@ class WelcomePanel(QScrollArea):
             return tr("It could not be examined. Everything else still works.")
         if not known or self._store.forecasts.under_way:
             return tr("They appear once Tenon knows which models run here.")
-        return tr("None of the recommended models fits in its memory; the page Models has all models.")
+        return tr(
+            "None of the recommended models fits in its memory and says a first word within 10 seconds; the page "
+            "Models has all models."
+        )
 
     @Slot()
     def _refresh_soon(self) -> None:

@@ -75,6 +75,7 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
     supply = {True: "mains", False: "battery", None: "unknown"}[power.on_mains]
     charge = "" if power.battery_percent is None else f", battery at {power.battery_percent:.0f} %"
     lines.append(("power", supply + charge))
+    lines += [("", trouble) for trouble in power.troubles]
     made_for = {"CUDA": report.torch.cuda, "ROCm": report.torch.rocm}
     build = next((f"{name} {version}" for name, version in made_for.items() if version), "no GPU")
     lines.append(("torch", f"{report.torch.version}, {build}"))

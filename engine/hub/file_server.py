@@ -17,7 +17,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from engine.bounded_http import AnswerTooLong, Bound, BoundedClient
+from engine.bounded_http import AnswerTooLong, Bound, BoundedClient, untrusted
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
 from engine.sentences import mark, readable, say
 
@@ -116,10 +116,7 @@ def unreachable(error: Exception, server: str) -> HubError:
     if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError, httpx2.DecodingError)):
         return broken_off(server, details)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        sentence = mark(
-            "The certificate of {server} is not trusted by this system: add your company's certificate to the "
-            "system's store."
-        )
+        sentence = untrusted(error)
     elif isinstance(error, httpx2.ProxyError):
         sentence = mark(
             "The proxy refuses the connection to {server}: check the proxy, and the addresses that go without it."

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.sentences import mark, say
+
 GpuKind = Literal["cuda", "rocm", "xpu", "mps"]
+#: Causes that a board's firmware names: too little voltage, and heat.
+HeldDown = Literal["voltage", "heat"]
+_HELD_DOWN: dict[HeldDown, str] = {
+    "voltage": mark("The power supply is too weak, so the board is slower: use the one that is made for it."),
+    "heat": mark("The board is hot, so it is slower: give it air or a fan."),
+}
+_WAS_HELD_DOWN: dict[HeldDown, str] = {
+    "voltage": mark("The power supply was too weak at times since the start: use the one that is made for the board."),
+    "heat": mark("The board was hot and slower at times since the start: give it air or a fan."),
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class Disk:
 
     role: str  # role of the folder: ``models`` or ``cache``
     folder: str
-    kind: Literal["network", "spinning", "solid", "unknown"]  # kind as far as the system says
+    kind: Literal["network", "spinning", "solid", "card", "unknown"]  # kind as far as the system says
     free_bytes: int  # bytes that this user may still write
 
 
@@ -75,6 +87,15 @@ class Power:
 
     on_mains: bool | None  # True on mains power; None if the system does not say
     battery_percent: float | None  # charge of the battery, or None without one
+    # Causes for which a board holds its speed down, and those of since its start that have passed
+    held_down: tuple[HeldDown, ...] = ()
+    was_held_down: tuple[HeldDown, ...] = ()
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """Sentences on what holds the board's speed down, now and earlier."""
+        now = (say(_HELD_DOWN[cause]) for cause in self.held_down)
+        return (*now, *(say(_WAS_HELD_DOWN[cause]) for cause in self.was_held_down))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Prediction:
     text_bytes: int = 0
     gpu_text_bytes: int = 0
     copy_bytes: int = 0  # bytes of the file if it is a smaller copy that is still to be made
+    first_word_s: float = 0.0  # predicted time to the first token after a question of `QUESTION_TOKENS`
 
 
 @dataclass(frozen=True)

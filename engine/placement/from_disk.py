@@ -51,7 +51,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import PageMemory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, check_section, spoil_packed_file
 
-DiskKind = Literal["network", "spinning", "solid"]
+DiskKind = Literal["network", "spinning", "solid", "card"]
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
 _NETWORK = frozenset(
@@ -60,6 +60,7 @@ _NETWORK = frozenset(
 _SLOW_DISKS: dict[DiskKind | None, str] = {
     "network": mark("Its file lies on a network drive: a solid-state drive in this machine would be faster."),
     "spinning": mark("Its file lies on a spinning disk: a solid-state drive in this machine would be faster."),
+    "card": mark("Its file lies on a memory card: a solid-state drive at this machine would be faster."),
 }
 # Virtual disks claim to spin; no single disk that spins reads as fast as this, nor does a usual network.
 _SLOW_BYTES_S = 400e6
@@ -86,12 +87,11 @@ def disk_kind(path: Path) -> DiskKind | None:
     mount = max(reversed(around), key=lambda one: len(one.mountpoint))
     if mount.fstype in _NETWORK:
         return "network"
-    rotational = _rotational(mount.device)
-    return None if rotational is None else "spinning" if rotational else "solid"
+    return _kind_of_device(mount.device)
 
 
-def _rotational(source: str) -> bool | None:
-    """Return whether a block device, or the disk of a partition, spins; None if the system does not say."""
+def _kind_of_device(source: str) -> DiskKind | None:
+    """Return the kind of a block device, or of the disk of a partition; None if the system does not say."""
     try:
         number = os.stat(source).st_rdev
         device = (_BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}").resolve()
@@ -101,7 +101,11 @@ def _rotational(source: str) -> bool | None:
         return None  # a virtual machine's disk claims to spin, whatever it is
     for folder in (device, device.parent):
         with suppress(OSError):
-            return (folder / "queue" / "rotational").read_text(encoding="ascii").strip() == "1"
+            spins = (folder / "queue" / "rotational").read_text(encoding="ascii").strip() == "1"
+            with suppress(OSError):
+                if (folder / "device" / "type").read_text(encoding="ascii").strip() == "SD":
+                    return "card"
+            return "spinning" if spins else "solid"
     return None
 
 

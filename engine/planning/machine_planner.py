@@ -41,6 +41,8 @@ from engine.sentences import figure, mark, paragraph, readable, say
 
 PROMPT_TOKENS = 512
 """Tokens of the prompt for which the time to the first token is predicted."""
+QUESTION_TOKENS = 64
+"""Tokens of a question of some sentences, with a template's words around it."""
 _PROMPT_CHUNK = 512
 # Time of a request beside its forwards (its template, its tokens, the way through the processes) in operators on hardly
 # any data: 6 to 10 ms with four models where such an operator takes 1.7 us.

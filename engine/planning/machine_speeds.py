@@ -5,7 +5,8 @@ From them and a config alone come the seconds of the processor and of a GPU for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from engine.messages import LoadOptions
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, MachineReport
@@ -31,8 +32,37 @@ _ASSUMED_PRODUCTS_PER_S = {**dict.fromkeys(MEASURED_NAMES, 50e9), "fp32": 20e9, 
 _ASSUMED_CORE_BYTES_PER_S = {"iq2_s": 4e9, "ptq1_0": 4e9, "iq2_k": 7e9, "iq4_ks": 11e9, "iq4_xs": 11e9}
 _ASSUMED_OPERATOR_S = 4e-6
 _ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
-_ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
+# A memory card in 4 bits at 50 MHz, both edges (UHS-I DDR50), has 50 MB/s at most.
+_ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6, "card": 40e6}
 _ASSUMED_SSD_BYTES_PER_S = 1e9
+
+
+@dataclass(frozen=True)
+class _Board:
+    """Published facts of a board, and what of them a program is assumed to get."""
+
+    name: str  # a pattern of the maker's name for it
+    peak_bytes_per_s: float  # of its memory
+    cores: int  # fast ones
+    instructions_per_s: float  # of a core
+
+
+_BOARDS = (
+    # LPDDR4-3200, 32 bits. Cortex-A72, 1.5 GHz: three instructions are decoded in a cycle, and half of that is assumed.
+    _Board("Raspberry Pi (4|400|Compute Module 4)", 12.8e9, 4, 1.5 * 1.5e9),
+    # LPDDR4X-4267, 32 bits. Cortex-A76, 2.4 GHz: four are decoded, and half of that is assumed.
+    _Board("Raspberry Pi (5|500|Compute Module 5)", 17.1e9, 4, 2 * 2.4e9),
+    # LPDDR4X-4224, 64 bits. Four Cortex-A76 of up to 2.4 GHz; the four Cortex-A55 beside them are not counted.
+    _Board("Orange Pi 5", 33.8e9, 4, 2 * 2.4e9),
+    # LPDDR5, 128 bits. Cortex-A78AE, 1.5 GHz.
+    _Board("Orin Nano", 68e9, 6, 2 * 1.5e9),
+)
+# Share of a memory's published peak that reading weights is assumed to reach.
+_REACHED = 0.5
+# Instructions for each product of a weight in Q4_K and an activation, in a forward of one row and of 64, and of one in
+# BF16, by instruction set: counted under qemu's emulation of a Cortex-A72 and a Neoverse N1 (256 x 2048, GCC 12).
+_INSTRUCTIONS = {"portable": (10.1, 9.3, 1.2), "neon": (0.53, 0.34, 0.71), "dotprod": (0.68, 0.33, 0.66)}
+_BOARD_OPERATOR_S = 10e-6
 # Operators of a layer beside its products: with torch, in the kernel library, with torch and packed matrices, and a
 # GPU's launches. The last one is counted, the others were measured on the machine of BENCHMARKS.md; those of the
 # library with 10 and 60 layers of 256 columns.
@@ -71,8 +101,11 @@ def machine_speeds(report: MachineReport, gpu: Gpu | None) -> MachineSpeeds:
     assumed_disk = _ASSUMED_DISK_BYTES_PER_S.get(kind, _ASSUMED_SSD_BYTES_PER_S)
     unified = gpu is not None and gpu.unified
     if speeds is None:
+        host = _assumed_host(report)
         assumed = None if gpu is None else _ASSUMED_GPU
-        return MachineSpeeds(_assumed_host(report), assumed, assumed_disk, False, unified=unified)
+        if assumed is not None and unified and _board(report) is not None:
+            assumed = replace(assumed, memory_bytes_per_s=host.memory_bytes_per_s)
+        return MachineSpeeds(host, assumed, assumed_disk, False, unified=unified)
     own = None if gpu is None else speeds.gpus.get(gpu.device, _ASSUMED_GPU)
     read = speeds.disks.get("models", speeds.disks.get("cache", assumed_disk))
     return MachineSpeeds(speeds.host, own, read, True, speeds.busy, unified)
@@ -89,7 +122,31 @@ def format_seconds(host: HostSpeed) -> dict[str, float]:
     return found
 
 
+def _board(report: MachineReport) -> _Board | None:
+    """Return a board's facts; others with Linux on ARM are taken for one like them. None for other machines."""
+    known = next((board for board in _BOARDS if re.search(board.name, report.machine)), None)
+    if known is None and report.processor.architecture == "aarch64" and report.system.startswith("Linux"):
+        return _BOARDS["dotprod" in report.processor.instruction_sets]
+    return known
+
+
+def _assumed_on(board: _Board, report: MachineReport) -> HostSpeed:
+    narrow, wide, plain = _INSTRUCTIONS.get(report.kernels or "", _INSTRUCTIONS["portable"])
+    per_s = min(report.processor.usable_cores, board.cores) * board.instructions_per_s
+    memory = _REACHED * board.peak_bytes_per_s
+    rows, columns = matrix_size()
+    formats = {}
+    for name in MEASURED_NAMES:
+        size = weight_format(name).matrix_bytes(rows, columns) / (rows * columns)
+        one, many = (plain, plain) if name in ("fp32", "bf16") else (narrow, wide)
+        formats[name] = FormatSpeed(min(memory, size * per_s / one), per_s / many, 0.2)
+    return HostSpeed(memory, _BOARD_OPERATOR_S, formats)
+
+
 def _assumed_host(report: MachineReport) -> HostSpeed:
+    board = _board(report)
+    if board is not None:
+        return _assumed_on(board, report)
     cores = report.processor.usable_cores
     formats = {
         name: FormatSpeed(

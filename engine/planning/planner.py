@@ -38,7 +38,7 @@ from engine.placement import PlacementPlan
 from engine.planning.hardware import hardware_hash, keep_error, kept_speeds, read_report
 from engine.planning.kernel_table import format_seconds
 from engine.planning.load_plan import LoadPlan
-from engine.planning.machine_planner import MachinePlan, MachinePlanner, drafter_of
+from engine.planning.machine_planner import QUESTION_TOKENS, MachinePlan, MachinePlanner, drafter_of
 from engine.planning.machine_speeds import read_room
 from engine.planning.model_facts import TargetFacts, smaller_copy, target_facts
 from engine.planning.pairs import installed_drafts
@@ -264,7 +264,9 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
             target, copy_bytes = smaller_copy(opened)
             about = replace(about, copy_bytes=copy_bytes)
         opened.check_tokenizer()
-        plan = MachinePlanner(report, target, _drafts(model, target), options).plan()
+        drafts = _drafts(model, target)
+        planner = MachinePlanner(report, target, drafts, options)
+        plan = planner.plan()
     except TenonError as error:
         return replace(about, problem=error.message)
     if not plan.chosen:
@@ -272,16 +274,19 @@ def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) ->
     best = plan.mode(plan.chosen)
     empty = {device: taken - best.text_bytes[device] for device, taken in best.memory_bytes.items()}
     text_bytes = best.text_bytes.get("host", 0)
+    mode = MODES[best.mode]
+    assert best.load is not None
     return replace(
         about,
         mode=best.mode,
         tokens_per_second=best.tokens_per_second,
+        first_word_s=planner.first_token_s(mode, best.load, mode.taken(drafts), QUESTION_TOKENS),
         memory_bytes=empty.get("host", 0),
         gpu_bytes=sum(empty.values()) - empty.get("host", 0),
         text_bytes=text_bytes,
         gpu_text_bytes=sum(best.text_bytes.values()) - text_bytes,
         from_disk=best.disk_bytes_per_round > 0,
-        with_draft=bool(MODES[best.mode].drafts),
+        with_draft=bool(mode.drafts),
         dear=next((mode.dear for mode in plan.modes if mode.dear), ""),
     )
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from engine.bounded_http import AnswerTooLong, Bound, BoundedAsyncClient
+from engine.bounded_http import AnswerTooLong, Bound, BoundedAsyncClient, untrusted
 from engine.errors import (
     PromptTooLong,
     RemoteBroken,
@@ -159,12 +159,7 @@ def unreachable(server: Endpoint, error: Exception) -> RemoteError:
     if isinstance(error, httpx2.DecodingError):
         return unreadable(server, details)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return RemoteUnreachable(
-            "The certificate of {server} is not trusted by this system: add your company's certificate to the "
-            "system's store.",
-            server=server.name,
-            details=details,
-        )
+        return RemoteUnreachable(untrusted(error), server=server.name, details=details)
     if isinstance(error, httpx2.ProxyError):
         return RemoteUnreachable(
             "The proxy refuses the connection to {server}: check the proxy, and the addresses that go without it.",

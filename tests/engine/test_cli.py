@@ -17,7 +17,7 @@ from engine.decoding.worth import Worth
 from engine.json_text import from_plain
 from engine.kernels import library
 from engine.messages import ChatMessage
-from engine.messages.machine import MachineReport
+from engine.messages.machine import MachineReport, Power
 from engine.model.config import read_config
 from engine.model.weight_format import weight_format
 from engine.placement.plan import Sizes
@@ -203,6 +203,15 @@ def test_doctor_measures_once_and_prints_one_object(capsys: pytest.CaptureFixtur
     assert from_plain(MachineReport, first).processor.usable_cores >= 1
     assert main(["doctor", "--measure", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["speeds"]["host"] != first["speeds"]["host"]
+
+
+def test_doctor_says_what_holds_a_board_down(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hardware, "read_power", lambda: Power(True, None, held_down=("heat",)))
+    assert main(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "The board is hot, so it is slower" in lines[1 + next(n for n, line in enumerate(lines) if "mains" in line)]
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())

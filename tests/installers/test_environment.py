@@ -24,7 +24,9 @@ from installers.environment import (
     constraints,
     install,
     main,
+    own_torch,
     pinned_torch,
+    take_own_torch,
     this_machine,
     usual_build,
 )
@@ -265,3 +267,29 @@ def test_torch_comes_alone_and_then_the_rest(
     server.requests.clear()
     assert install(rest, None, machine) == 0
     assert server.requests == []  # the pinned one is there
+
+
+@pytest.mark.parametrize(
+    ("version", "cuda", "taken"),
+    [("2.9.1", "'12.6'", True), ("2.10.0a0+5f3", "'13.0'", True), ("2.9.1", "None", False), ("2.5.0", "'12.6'", False)],
+)
+def test_a_jetson_s_own_torch_is_taken_alone(
+    version: str, cuda: str, taken: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system, packages = tmp_path / "dist-packages", tmp_path / "site-packages"
+    packages.mkdir()
+    for name in ("torch", "torchgen", "numpy", f"torch-{version}.dist-info"):
+        (system / name).mkdir(parents=True)
+    (system / "torch" / "version.py").write_text(f"__version__ = '{version}'\ncuda: Optional[str] = {cuda}\n")
+    (system / f"torch-{version}.dist-info" / "METADATA").write_text(f"Name: torch\nVersion: {version}\n")
+    found = own_torch([tmp_path / "nowhere", system])
+    assert found == (system if taken else None)
+    if found is None:
+        return
+    jetson = replace(BOARD, nvidia=True, own_torch=found)
+    assert [line for line in constraints(jetson).splitlines() if line.startswith("torch==")] == [f"torch=={version}"]
+    for _ in range(2):  # again, over what is there
+        take_own_torch(found, packages)
+    assert sorted(path.name for path in packages.iterdir()) == ["torch", f"torch-{version}.dist-info", "torchgen"]
+    assert (packages / "torch" / "version.py").is_file()
+    assert "Taking torch for CUDA from" in capsys.readouterr().out

@@ -9,13 +9,12 @@ conversation, without its alternatives.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from app.chat import attachment, kept_json
+from app.chat import attachment, clock, kept_json
 from app.chat.conversation import (
     Conversation,
     ConversationOptions,
@@ -68,7 +67,7 @@ def moment(values: dict[str, Any], name: str, default: float | None = None) -> f
     value = values.get(name)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _LATEST:
         return float(value)
-    return time.time() if default is None else default
+    return clock.now() if default is None else default
 
 
 def reference(values: dict[str, Any], name: str) -> int | str | None:

@@ -159,7 +159,7 @@ class ModelButton(QAbstractButton):
             return QSize(name + (6 + detail if detail else 0) + 4, self._theme.type.px(18))
         return QSize(
             12 + _DOT_PX + 8 + name + (8 + detail if detail else 0) + 8 + self._icon_px + 12,
-            self._theme.type.px(32),
+            self._theme.type.side(32),
         )
 
     @property
@@ -284,7 +284,7 @@ class Header(QWidget):
 
     @property
     def _button_px(self) -> int:
-        return self._theme.type.px(_BUTTON_PX)
+        return self._theme.type.side(_BUTTON_PX)
 
     def sizeHint(self) -> QSize:
         """Height of the header."""

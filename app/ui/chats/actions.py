@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from datetime import date
 from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, QSize, Qt, Signal, Slot
@@ -21,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge.workspace import Workspace
+from app.chat import clock
 from app.chat.conversation import Conversation, Message
 from app.chat.library import TRASH_DAYS, Deleted
 from app.chat.search import SearchHit
@@ -89,7 +88,7 @@ class TrashDialog(RingedDialog):
 
     @Slot()
     def _show(self) -> None:
-        library, now = self._workspace.library, time.time()
+        library, now = self._workspace.library, clock.now()
         trash = library.trash()
         self.list.clear()
         for entry in trash:
@@ -307,7 +306,7 @@ class ChatShelf(QObject):
             workspace.library.conversations(typed, archived=True),
         )
         folded = workspace.settings.folded_groups
-        rows = list_rows(found, archived, date.today(), folded, searching=bool(typed))
+        rows = list_rows(found, archived, clock.today(), folded, searching=bool(typed))
         self._sidebar.show_rows(rows, workspace.shelf.folders())
         self._sidebar.select(self._page.current)
 

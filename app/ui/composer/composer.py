@@ -128,7 +128,7 @@ class DraftButton(QAbstractButton):
         words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
         return QSize(
             _SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + min(words, self._theme.type.px(_MOST_WORDS_PX)) + 2,
-            self._theme.type.px(28),
+            self._theme.type.side(28),
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -230,7 +230,7 @@ class SendButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        side = self._theme.type.px(32)
+        side = self._theme.type.side(32)
         if not self.stops or self._narrow:
             return QSize(side, side)
         word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance(tr("Stop"))

@@ -17,6 +17,7 @@ from engine.sentences import paragraph
 
 _DISK_KINDS = {
     "solid": mark("SSD"),
+    "card": mark("Memory card"),
     "spinning": mark("Hard disk"),
     "network": mark("Network disk"),
     "memory": mark("Cached part of the disk"),
@@ -53,7 +54,7 @@ def _processor_details(report: MachineReport) -> tuple[str, ...]:
     kernels = (
         tr("Computes with {name}", name=report.kernels) if report.kernels else tr("Slow: Tenon's kernels are not there")
     )
-    return tuple(line for line in (cores, sets, kernels) if line)
+    return tuple(line for line in (cores, sets, kernels, *report.power.troubles) if line)
 
 
 def _graphics_title(report: MachineReport) -> str:

@@ -16,6 +16,7 @@ from app.ui.bars import ShareBar
 from app.ui.models.wording import (
     best_mode,
     download_time,
+    first_word,
     fit_title,
     gpu_words,
     joined,
@@ -192,7 +193,7 @@ class ModelCard(QFrame):
         self._unit.setText(tr("{speed} predicted", speed=unit))
         self._about.setText(tr(model.about) if model.about else "")
         self._about.setVisible(bool(model.about))
-        self._pace.setText(pace_in_words(tokens_per_second))
+        self._pace.setText(joined(pace_in_words(tokens_per_second), first_word(prediction)))
         self._fit.setText(fit_title(prediction))
         self._memory.setText(memory_words(prediction))
         tight = fit_of(prediction) in (Fit.DISK, Fit.NO)

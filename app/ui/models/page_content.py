@@ -30,6 +30,7 @@ from app.ui.models.installed import InstalledContent
 from app.ui.models.model_table import RowContent
 from app.ui.models.wording import (
     best_mode,
+    first_word,
     fit_title,
     gpu_words,
     joined,
@@ -351,7 +352,8 @@ def _speed_words(prediction: Prediction | None) -> str:
     """Return a predicted speed and its source; empty where there is none."""
     if prediction is None or prediction.tokens_per_second is None:
         return ""
-    return joined(figures.speed(prediction.tokens_per_second), best_mode(prediction), source_of(prediction.basis))
+    speed = figures.speed(prediction.tokens_per_second)
+    return joined(speed, best_mode(prediction), first_word(prediction), source_of(prediction.basis))
 
 
 def _worth_of_draft(dear: str) -> tuple[tuple[str, str], ...]:

@@ -99,6 +99,12 @@ def pace_in_words(tokens_per_second: float) -> str:
     return tr("Faster than you read")
 
 
+def first_word(prediction: Prediction) -> str:
+    """Time to the first word after a short question: "first word after about 1.4 s"; empty if it is not known."""
+    time = figures.duration(1000 * prediction.first_word_s)
+    return tr("first word after about {time}", time=time) if prediction.first_word_s else ""
+
+
 def speed_range(prediction: Prediction) -> str:
     """Return the speeds to expect as a range without the unit: "12 to 17"."""
     speed, error = prediction.tokens_per_second or 0.0, _ERRORS[prediction.basis]

@@ -83,7 +83,7 @@ class ChoiceButton(QAbstractButton):
     def sizeHint(self) -> QSize:
         px, metrics = self._theme.type.px, QFontMetrics(self._theme.font(TextStyle.UI))
         words = min(metrics.horizontalAdvance(self.text()), px(_WIDEST_PX))
-        return QSize(words + 2 * _SIDE_PX + 6 + px(_ICON_PX), px(32))
+        return QSize(words + 2 * _SIDE_PX + 6 + px(_ICON_PX), self._theme.type.side(32))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self._theme.type.px(90), self.sizeHint().height())

@@ -113,7 +113,8 @@ class ConversationDelegate(QStyledItemDelegate):
             return QSize(120, self._theme.type.px(self._theme.spaced(_ROW_PX)) + snippet_height(self._theme))
         row: Row = index.data(ROW_ROLE)
         head = row.conversation_id is None and not row.group
-        return QSize(120, self._theme.type.px(_HEAD_PX if head else self._theme.spaced(_ROW_PX)))
+        type_ = self._theme.type
+        return QSize(120, type_.px(_HEAD_PX) if head else type_.side(self._theme.spaced(_ROW_PX)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""

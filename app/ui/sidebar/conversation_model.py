@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from app.chat import clock
 from app.chat.conversation import Conversation, MessageState
 from app.chat.search import SearchHit
 from app.words import mark, tr
@@ -102,7 +103,7 @@ def list_rows(
         rows += [] if folded else [_row(one) for one in inside]
     day = ""
     for conversation in loose[len(pinned) :]:
-        name = age_group(conversation.updated_at, today or date.today())
+        name = age_group(conversation.updated_at, today or clock.today())
         if name != day:
             rows.append(Row(name))
             day = name

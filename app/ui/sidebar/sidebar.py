@@ -107,7 +107,7 @@ class NavRow(QToolButton):
         self.set_chosen(False)
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), self._theme.type.px(_ROW_PX))
+        return QSize(super().sizeHint().width(), self._theme.type.side(_ROW_PX))
 
     def set_chosen(self, chosen: bool) -> None:
         """Show whether the place's page is shown."""

@@ -92,9 +92,10 @@ class _ScaledIcon(QObject):
 
     @Slot()
     def _fit(self) -> None:
-        icon, side = self._theme.type.px(self._icon_px), self._theme.type.px(self._side_px)
+        icon = self._theme.type.px(self._icon_px)
         self._widget.setIconSize(QSize(icon, icon))
-        if side:
+        if self._side_px:
+            side = self._theme.type.side(self._side_px)
             self._widget.setFixedSize(side, side)
 
 

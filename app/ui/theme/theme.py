@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal, SignalInstance, Slot
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QInputDevice, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip, QWidget
 
@@ -72,6 +72,10 @@ class TextStyle(Enum):
 CODE_STYLES = frozenset({TextStyle.CODE, TextStyle.CODE_SMALL, TextStyle.INLINE_CODE})
 
 
+#: Least side of what a finger presses, in px: WCAG 2.2, success criterion 2.5.5.
+_FINGER_PX = 44
+
+
 class Typography:
     """Fonts of the system in the sizes of the scale.
 
@@ -79,10 +83,12 @@ class Typography:
         scale: 1.0 is 100 %.
         family: Family of text; empty takes the system's own.
         code_family: Family of code; empty takes the system's fixed-width one.
+        touch: True if what is pressed is as large as a finger asks for.
     """
 
-    def __init__(self, scale: float = 1.0, family: str = "", code_family: str = "") -> None:
+    def __init__(self, scale: float = 1.0, family: str = "", code_family: str = "", touch: bool = False) -> None:
         self.scale = scale
+        self._least_side = _FINGER_PX if touch else 0
         self._fonts: dict[TextStyle, QFont] = {}
         general = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
         fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
@@ -116,6 +122,10 @@ class Typography:
         """Return a length of text in px, scaled with the font size setting."""
         return round(size * self.scale)
 
+    def side(self, size: float) -> int:
+        """Return the height or width of what is pressed, in px."""
+        return max(self.px(size), self._least_side)
+
     def line_height(self, style: TextStyle) -> int:
         """Line height of a style in px."""
         return self.px(style.value[1])
@@ -135,7 +145,7 @@ class Typography:
 
 def stylesheet(palette: Palette, type_scale: Typography) -> str:
     """Return the style sheet of a theme at a font size."""
-    px = type_scale.px
+    px, finger = type_scale.px, type_scale.side(0)
     colors = {name: value for name, value in vars(palette).items() if isinstance(value, str)}
     return _SHEET.substitute(
         colors,
@@ -145,12 +155,16 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         section=px(TextStyle.SECTION.value[0]),
         reading=px(TextStyle.READING.value[0]),
         small=px(TextStyle.SMALL.value[0]),
-        button=px(30),
-        row_button=px(26),
-        field=px(30),
-        field2=px(28),
-        segment=px(24),
-        nav=px(34),
+        # What is inside of borders and padding.
+        button=max(px(30), finger - 2),
+        row_button=max(px(26), finger - 2),
+        field=max(px(30), finger - 2),
+        field2=max(px(28), finger - 4),
+        segment=max(px(24), finger - 2),
+        nav=max(px(34), finger),
+        menu=max(6, (finger - type_scale.line_height(TextStyle.UI)) // 2),
+        check=finger,
+        quiet=max(0, finger - 8),
     )
 
 
@@ -330,6 +344,11 @@ def system_text_scale(font: QFont | None = None) -> float:
     return min(_LARGEST, max(1.0, font.pointSizeF() / usual))
 
 
+def has_touch_screen() -> bool:
+    """Return True if fingers may press what the window shows."""
+    return any(device.type() is QInputDevice.DeviceType.TouchScreen for device in QInputDevice.devices())
+
+
 def system_is_dark() -> bool:
     """Return True if the system asks for a dark theme; where it does not say, its palette is read."""
     scheme = QGuiApplication.styleHints().colorScheme()
@@ -358,6 +377,7 @@ class Theme(QObject):
         self._fixed = dark
         self._families = (family, code_family)
         self.compact = False  # True if rows and messages stand closer together
+        self.touch = has_touch_screen()  # True if there is one: then nothing waits for a pointer above it
         self._scale = scale
         self._system_scale = system_text_scale()
         self.type = self._typography()
@@ -388,7 +408,7 @@ class Theme(QObject):
             self.apply()
 
     def _typography(self) -> Typography:
-        return Typography(min(_LARGEST_TEXT, self._scale * self._system_scale), *self._families)
+        return Typography(min(_LARGEST_TEXT, self._scale * self._system_scale), *self._families, self.touch)
 
     def spaced(self, room_px: float) -> float:
         """Return a height or a distance at the density in use."""

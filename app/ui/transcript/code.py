@@ -399,7 +399,7 @@ class CodeBlock(QFrame):
         )
 
     def _head_height(self) -> int:
-        return self.theme.type.px(_HEAD_PX) if self.joined is None else 0
+        return self.theme.type.side(_HEAD_PX) if self.joined is None else 0
 
     @Slot()
     def _copy_code(self) -> None:

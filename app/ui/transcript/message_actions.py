@@ -159,7 +159,7 @@ class MessageActions(QWidget):
 
     def set_seen(self, seen: bool) -> None:
         """Show the buttons, or leave them to the keyboard; arrows are seen where there are versions."""
-        self._seen = seen
+        self._seen = seen = seen or self._theme.touch
         for action, button in self._buttons.items():
             button.seen = seen or action in _ARROWS
             button.update()
@@ -220,7 +220,7 @@ class MessageActions(QWidget):
         return tr(_OF_REPLY.get(action, name) if self._noun == "reply" else name)
 
     def _size(self, button: RowButton) -> None:
-        side = self._theme.type.px(_SIDE_PX)
+        side = self._theme.type.side(_SIDE_PX)
         if button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly:
             button.setFixedSize(side, side)
         else:

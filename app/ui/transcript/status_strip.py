@@ -207,7 +207,7 @@ class StatusStrip(QAbstractButton):
                 self._words, self._value, self._widest_digit = self._measured()
             self._lay_out(width)
             self._fitted = (width, self._type)
-        return self._theme.type.px(_ROW_PX) * len(self._rows) + (4 if self.status.live else 0)
+        return self._theme.type.side(_ROW_PX) * len(self._rows) + (4 if self.status.live else 0)
 
     def _lay_out(self, width: int) -> None:
         """Leave out the least important figures until the others fit; the tool tip has all of them."""
@@ -257,7 +257,7 @@ class StatusStrip(QAbstractButton):
             paint_box(painter, self._theme, self.rect(), 8, "surf", "line")
             end = self.width() - self._chevron_px - 8
             paint_icon(painter, self._theme, self, "chevron-right", end, self._chevron_px)
-        height = self._theme.type.px(_ROW_PX)
+        height = self._theme.type.side(_ROW_PX)
         top = 2.0 if self.status.live else 0.0
         self._paint_dot(painter, top + height / 2)
         for row in self._rows:
@@ -361,7 +361,7 @@ def fit_finished_foot(theme: Theme, strip: StatusStrip, buttons: MessageActions,
         return top
     top += _FOOTER_GAP_PX
     place(buttons, -_INSET_PX, top, row.width(), row.height(), width)
-    height = theme.type.px(_FOOTER_PX)
+    height = theme.type.side(_FOOTER_PX)
     beside = width - max(row.width() - _INSET_PX, 0) - _BETWEEN_PX
     if strip.natural_width() > beside and not row.isEmpty():
         top, beside = top + height, width

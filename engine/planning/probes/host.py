@@ -10,17 +10,19 @@ import math
 import multiprocessing
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path, PurePosixPath
 
 import psutil
 
-from engine.messages.machine import Power, Processor
+from engine.messages.machine import HeldDown, Power, Processor
 
 _ROOT = Path("/sys/fs/cgroup")
 _OWN = Path("/proc/self/cgroup")
@@ -41,6 +43,10 @@ _FLAGS = {
 # The same names in macOS's spelling.
 _APPLE_FEATURES = {"dotprod": "hw.optional.arm.FEAT_DotProd", "i8mm": "hw.optional.arm.FEAT_I8MM"}
 # The kernel's names of the drivers of processors' own sensors; others measure disks, batteries and radios.
+# Flags of the Raspberry Pi's firmware ("get_throttled" in Raspberry Pi's documentation of vcgencmd): those of now, and
+# 16 bits further those that were set since the start. A capped or throttled frequency is either's consequence.
+_FLAGS_OF_BOARDS = "/sys/devices/platform/soc*/*firmware/get_throttled"
+_VOLTAGE, _HEAT, _SLOWED, _SINCE_START = 0b0001, 0b1000, 0b0110, 16
 _PROCESSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")
 #: A machine whose other programs take more than this share of its processors is busy.
 BUSY = 0.1
@@ -218,15 +224,35 @@ def _read_lines(path: Path) -> dict[str, str]:
 
 def read_power() -> Power:
     """Return the power supply now. A machine without a battery is on mains."""
-    if not hasattr(psutil, "sensors_battery"):
-        return Power(None, None)
+    flags = _flags_of_board()
+    now = _causes(flags)
+    passed = tuple(cause for cause in _causes(flags >> _SINCE_START) if cause not in now)
     try:
         battery = psutil.sensors_battery()
-    except Exception:  # drivers raise whatever they like
-        return Power(None, None)
+    except Exception:  # drivers raise whatever they like, and some systems have no such function
+        return Power(None, None, now, passed)
     if battery is None:
-        return Power(True, None)
-    return Power(battery.power_plugged, round(float(battery.percent), 1))
+        return Power(True, None, now, passed)
+    return Power(battery.power_plugged, round(float(battery.percent), 1), now, passed)
+
+
+def _flags_of_board() -> int:
+    """Return the flags of a Raspberry Pi's firmware, or 0 on other machines."""
+    said = next((_read(Path(path)) for path in glob(_FLAGS_OF_BOARDS)), "")
+    if not said and (tool := shutil.which("vcgencmd")):
+        with suppress(OSError, subprocess.SubprocessError):
+            done = subprocess.run([tool, "get_throttled"], capture_output=True, text=True, timeout=2, check=False)
+            said = done.stdout.rpartition("=")[2]
+    try:
+        return int(said, 16)
+    except ValueError:
+        return 0
+
+
+def _causes(flags: int) -> tuple[HeldDown, ...]:
+    voltage, heat = bool(flags & _VOLTAGE), bool(flags & _HEAT)
+    heat |= bool(flags & _SLOWED) and not voltage
+    return (*(("voltage",) if voltage else ()), *(("heat",) if heat else ()))
 
 
 def is_hot() -> bool:

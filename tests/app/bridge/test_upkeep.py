@@ -219,6 +219,30 @@ def test_battery_or_heat_is_said_once(
     assert remarks == said
 
 
+def test_heat_and_a_weak_supply_that_come_in_mid_reply_are_said_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Power] = []
+
+    def read() -> Power:
+        looks.append(Power(True, None, held_down=("voltage", "heat") if len(looks) >= 2 else ()))
+        return looks[-1]
+
+    monkeypatch.setattr(machine, "read_power", read)
+    monkeypatch.setattr(machine, "is_hot", lambda: False)
+    monkeypatch.setattr(machine, "_SENSORS_MS", 1)
+    workspace = desk.open()
+    remarks: list[str] = []
+    workspace.power.remark.connect(remarks.append)
+    chat = workspace.turns.send(None, "slow 500")
+    desk.wait(lambda: bool(remarks))
+    assert workspace.library.messages(chat)[-1].state.unfinished
+    assert len(looks) == 3
+    workspace.replies.stop(chat)
+    desk.answer(workspace, "say 2", chat)
+    assert remarks == [looks[-1].troubles[0]]
+
+
 @needs_signals
 def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -> None:
     workspace = desk.open(EngineClient(SERVE, log_folder=log_folder()))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from threading import Event
+from threading import Event, get_ident
+from time import sleep
 
 import pytest
 
@@ -87,6 +89,36 @@ def test_a_reply_is_written_on_while_the_disk_is_slow(desk: Desk, monkeypatch: p
     desk.wait(begun.is_set)
     before = workspace._database.reader.messages(chat)[-1].content
     desk.wait(lambda: len(workspace._database.reader.messages(chat)[-1].content) > len(before) + 20)
+    over.set()
+
+
+def test_a_memory_card_is_synced_seldom_and_nothing_waits_for_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sync of 100 ms: none in the window's thread, none that a reply waits for, and no more than it has time for."""
+    sync, threads = os.fsync, list[int]()
+
+    def slow(file: int) -> None:
+        threads.append(get_ident())
+        sleep(0.1)
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    workspace = desk.open()
+    chat = workspace.turns.send(None, "slow 150")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    sent = len(threads)
+    desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    assert get_ident() not in threads
+    assert 2000 <= workspace._journal._sync.interval() <= 5000
+    assert len(threads) - sent <= 4  # 7 at two a second
+
+
+def test_a_reply_begins_although_the_disk_does_not_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    over, answered = Event(), list[bool]()
+    monkeypatch.setattr(ConversationStore, "sync", lambda store: answered.append(over.wait(30.0)))
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 3")
+    assert not answered
+    assert len(workspace._database.reader.messages(chat)) == 2
     over.set()
 
 

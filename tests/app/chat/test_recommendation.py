@@ -108,6 +108,60 @@ def test_what_does_not_fit_is_not_recommended() -> None:
     assert recommend(models, {"tiny": Prediction(problem="It needs more memory.")}) == ()
 
 
+def test_a_model_whose_first_word_takes_longer_than_10_s_is_not_recommended() -> None:
+    models = [listed("slow", 4), listed("swift", 1.2)]
+    known = {"slow": replace(runs(6), first_word_s=10.1), "swift": replace(runs(20), first_word_s=3)}
+    assert [one.model.reference for one in recommend(models, known)] == ["swift"]
+    assert recommend(models[:1], known) == ()
+
+
+# Boards as they report themselves before they are measured: name, gigabytes, cores, instruction set, and the peak of
+# their memory that is published.
+BOARDS = [
+    ("Raspberry Pi 4 Model B Rev 1.5", 1, 4, "neon", 12.8e9),
+    ("Raspberry Pi 4 Model B Rev 1.5", 4, 4, "neon", 12.8e9),
+    ("Raspberry Pi 4 Model B Rev 1.5", 4, 4, "portable", 12.8e9),
+    ("Raspberry Pi 5 Model B Rev 1.0", 2, 4, "dotprod", 17.1e9),
+    ("Raspberry Pi 5 Model B Rev 1.0", 8, 4, "dotprod", 17.1e9),
+    ("Orange Pi 5", 16, 8, "dotprod", 33.8e9),
+    ("NVIDIA Jetson Orin Nano Developer Kit", 8, 6, "dotprod", 68e9),
+    ("A board that nobody knows", 8, 8, "dotprod", 17.1e9),
+]
+
+
+@pytest.mark.parametrize(("name", "gigabytes", "cores", "kernels", "peak"), BOARDS)
+def test_an_unmeasured_board_is_predicted_from_what_is_published_of_it(
+    name: str, gigabytes: int, cores: int, kernels: str, peak: float
+) -> None:
+    base = machine("raspberry-pi-5-8gb")
+    sets = ("NEON", "dotprod") if kernels == "dotprod" else ("NEON",)
+    processor = replace(
+        base.processor, physical_cores=cores, logical_cores=cores, usable_cores=cores, instruction_sets=sets
+    )
+    report = replace(
+        base,
+        machine=name,
+        processor=processor,
+        memory=HostMemory(gigabytes << 30, int(0.7 * (gigabytes << 30))),
+        kernels=kernels,
+        speeds=None,
+    )
+    models = [model for model in catalogue() if model.parameters < 10e9]
+    outlines = [ModelOutline(model.name, str(find_or_outline(model.name))) for model in models]
+    known = {one.reference: predict(one, LoadOptions(), report) for one in outlines}
+    found = [one.model for one in recommend([offered(model) for model in models], known)]
+    # With plain C a Cortex-A72 takes longer than 10 s to read a question with any of them.
+    assert bool(found) == (kernels != "portable")
+    for model in found:
+        prediction = known[model.reference]
+        assert prediction.basis == "guess"
+        assert 0 < prediction.first_word_s <= 10
+        assert prediction.memory_bytes <= prediction.room_bytes <= gigabytes << 30
+        active = 4 / 8 * (model.active_parameters or prediction.memory_bytes)  # four bits a weight at least
+        read = active if model.active_parameters else 0.4 * active  # but for embeddings, of which a token reads a row
+        assert 1 < (prediction.tokens_per_second or 0) < peak / read
+
+
 def test_a_model_whose_files_were_never_tried_is_not_recommended() -> None:
     models = [replace(listed("untried", 8), tried=False), listed("tried", 3)]
     known = {"untried": runs(30), "tried": runs(12)}

@@ -143,6 +143,25 @@ def test_a_text_that_changes_is_followed() -> None:
         assert _decoded(prompt, text, 0.1).speedup > 1.5
 
 
+@pytest.mark.parametrize("holds", [0.4, 0.8])
+@pytest.mark.parametrize(("row", "hot_row"), [(0.02, 0.04), (0.1, 0.1), (0.1, 0.2), (0.3, 0.6), (0.5, 1.0)])
+def test_a_processor_that_halves_its_speed_in_mid_reply_is_followed(row: float, hot_row: float, holds: float) -> None:
+    """Heat: from the hundredth forward on each takes twice as long, each further row up to four times."""
+    forwards = 0
+
+    def forward_s(rows: int) -> float:
+        nonlocal forwards
+        forwards += 1
+        return 1 + row * (rows - 1) if forwards <= 100 else 2 * (1 + hot_row * (rows - 1))
+
+    prompt, reply = _text(holds, 600, 0)
+    rounds = replay(prompt, reply, PromptLookup(), Worth(PromptLookup()), forward_s).rounds[100:]
+    plain_s, taken_s = 2 * sum(len(one.emitted) for one in rounds), sum(one.verify_ms for one in rounds) / 1e3
+    assert plain_s / taken_s >= (1.2 if holds > 0.5 and hot_row <= 0.2 else 0.97)
+    if hot_row == 1.0:  # drafts end, but for those that look again
+        assert sum(bool(one.tokens) for one in rounds) <= len(rounds) // 10
+
+
 def test_plain_decoding_is_measured_now_and_then() -> None:
     prompt, _ = _text(1.0, 1, 0)
     rounds = _decoded(prompt, prompt * 20, row=0.5).rounds

@@ -155,6 +155,10 @@ def test_a_proxy_is_taken_from_the_environment(server: HubServer, monkeypatch: p
     ("error", "sentence"),
     [
         (httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed"), "certificate of hub.example is not"),
+        (
+            httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate is not yet valid"),
+            "The clock of this computer is behind",
+        ),
         (httpx2.ProxyError("407"), "proxy refuses"),
         (httpx2.ReadTimeout("slow"), "in time"),
         (httpx2.TooManyRedirects("20"), "without end"),

@@ -22,20 +22,24 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             ("/dev/turning1", "/", "ext4"),
             ("/dev/solid", "/", "ext4"),
             ("/dev/turning1", "big disk", "ext4"),
+            ("/dev/card", "card", "ext4"),
             ("server:/export", "big disk/far", "nfs4"),
             ("tmpfs", "memory", "tmpfs"),
         )
     ]
-    solid, turning = tmp_path / "block" / "solid", tmp_path / "block" / "turning"
-    for folder, value in ((solid, "0\n"), (turning, "1\n")):
+    solid, turning, card = (tmp_path / "block" / name for name in ("solid", "turning", "card"))
+    for folder, value in ((solid, "0\n"), (turning, "1\n"), (card, "0\n")):
         (folder / "queue").mkdir(parents=True)
         (folder / "queue" / "rotational").write_text(value)
     (turning / "turning1").mkdir()
+    (card / "device").mkdir()
+    (card / "device" / "type").write_text("SD\n")
     numbers = tmp_path / "numbers"
     numbers.mkdir()
     (numbers / "8:1").symlink_to(solid)
     (numbers / "8:17").symlink_to(turning / "turning1")
-    devices = {"/dev/solid": os.makedev(8, 1), "/dev/turning1": os.makedev(8, 17)}
+    (numbers / "179:0").symlink_to(card)
+    devices = {"/dev/solid": os.makedev(8, 1), "/dev/turning1": os.makedev(8, 17), "/dev/card": os.makedev(179, 0)}
     stat = os.stat
 
     def stat_device(path: str, **arguments: object) -> object:
@@ -50,6 +54,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_each_kind_is_known_by_the_mount_that_is_nearest(machine: Path) -> None:
     assert disk_kind(machine / "model") == "solid"
     assert disk_kind(machine / "big disk" / "model") == "spinning"
+    assert disk_kind(machine / "card" / "model") == "card"
     assert disk_kind(machine / "big disk" / "far" / "model") == "network"
     assert disk_kind(machine / "big disk" / "farther" / "model") == "spinning"
     assert disk_kind(machine / "memory" / "model") is None

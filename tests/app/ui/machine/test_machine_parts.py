@@ -147,6 +147,14 @@ def test_when_it_was_measured_and_on_what_power() -> None:
     assert supplies == ["on mains power", "on battery, 63 %", "on battery", ""]
 
 
+def test_what_holds_a_board_down_is_told_with_its_processor() -> None:
+    power = Power(True, None, held_down=("voltage",), was_held_down=("heat",))
+    processor = card_words(replace(machine(), power=power))[0]
+    assert processor.details[-2:] == power.troubles
+    assert "power supply is too weak" in power.troubles[0]
+    assert "hot and slower at times since the start" in power.troubles[1]
+
+
 def test_what_is_said_before_measuring() -> None:
     assert promise_words(None) == promise_words(machine(measured=False))
     assert promise_words(machine()).startswith("Measurements are kept")
