@@ -8,10 +8,10 @@ import queue
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from multiprocessing import get_context, process
+from multiprocessing import process
 from multiprocessing.connection import Connection
 
-from engine.child_process import belong_to_window
+from engine.child_process import belong_to_window, spawning
 from engine.messages import Command, Event, Shutdown
 from engine.messages.pipe import MessageDamaged, receive
 from engine.messages.pipe import send as send_message
@@ -68,7 +68,7 @@ class EngineProcess:
         self._on_event = on_event
         self._on_exit = on_exit
         self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
-        context = get_context("spawn")
+        context = spawning()
         self._connection, theirs = context.Pipe(duplex=True)
         # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
         self._process = context.Process(target=run, args=(theirs,), name="tenon-engine")

@@ -12,12 +12,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from threading import Lock
 
-from engine.child_process import belong_to_window, limit_memory
+from engine.child_process import belong_to_window, limit_memory, spawning
 from engine.errors import Cancelled, UnsupportedModel
 
 _START_S = 120.0
@@ -147,7 +146,7 @@ class Preparer:
     def _start(self) -> tuple[SpawnProcess, Connection]:
         if self._running is None or not self._running[0].is_alive():
             self._end()
-            context = get_context("spawn")
+            context = spawning()
             ours, theirs = context.Pipe()
             process = context.Process(
                 target=_serve,

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub
 from engine.families import SUPPORTED
@@ -24,8 +24,6 @@ from engine.hub.catalogue import (
     require_catalogue_model,
     targets_of_head,
 )
-from engine.hub.connection import Hub
-from engine.hub.download import DownloadPlan
 from engine.hub.installed import cache_folder, find_model
 from engine.hub.model_folders import models_folder
 from engine.hub.record import ModelKind, read_record, write_json
@@ -39,6 +37,10 @@ from engine.hub.repository import (
 )
 from engine.json_text import read_json
 from engine.weights.draft_kind import ADAPTER_CONFIG, check_adapter
+
+if TYPE_CHECKING:  # the hub's client takes 19 MB, and outlines of the catalogue need none of it
+    from engine.hub.connection import Hub
+    from engine.hub.download import DownloadPlan
 
 #: ``owner/name``, and a GGUF file in it.
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
@@ -83,6 +85,8 @@ def make_offer(
         InvalidOption: The format and the quantization contradict each other, or the name cannot be one.
         HubError: The hub does not know it, or cannot be asked.
     """
+    from engine.hub.download import DownloadPlan
+
     known: CatalogueModel | None
     one = _FILE.fullmatch(reference)
     if one or REPO.fullmatch(reference):

@@ -15,6 +15,13 @@ from engine.weights.direct_reader import ALIGNMENT_BYTES
 _THREAD_STATES = 8  # KEPT_STATES in csrc/memory.h
 
 
+def forget_sizes() -> None:
+    """Drop what was kept of models' tensors and sizes: 40 MB once all models of the catalogue were planned."""
+    for kept in globals().values():
+        if hasattr(kept, "cache_clear"):
+            kept.cache_clear()
+
+
 # Planning asks for the same models again and again, and each answer goes through every tensor.
 @lru_cache(maxsize=1024)
 def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
@@ -103,7 +110,7 @@ def layer_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
 @lru_cache(maxsize=1024)
 def expert_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
     """Return the mean bytes of all experts of a layer."""
-    slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer) if slot.of_expert]
+    slots = (slot for layer in range(config.layers) for slot in layer_slots(config, layer) if slot.of_expert)
     return sum(_slot_bytes(slot, weight_format) for slot in slots) // config.layers
 
 
@@ -149,7 +156,7 @@ def read_elements(config: ModelConfig, rows: int) -> float:
     """Return the number of a layer's weights that a forward of so many rows reads; see `read_bytes`."""
     mixture = config.mixture
     share = 1.0 if mixture is None else mixture.read(rows) / mixture.experts
-    slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer)]
+    slots = (slot for layer in range(config.layers) for slot in layer_slots(config, layer))
     return sum(math.prod(slot.shape) * (share if slot.of_expert else 1.0) for slot in slots) / config.layers
 
 

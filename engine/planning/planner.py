@@ -16,6 +16,7 @@ from engine.drafting.kinds import check_draft, read_draft
 from engine.drafting.lookup import MatchChances
 from engine.drafting.small_model import ModelDraft
 from engine.errors import CheckpointError, InvalidOption, TenonError
+from engine.freed_memory import give_back_memory
 from engine.hub.bundled import bundled_drafts
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import (
@@ -32,6 +33,7 @@ from engine.messages import (
     RoundRecord,
 )
 from engine.messages.machine import HostMemory
+from engine.model.footprint import forget_sizes
 from engine.model_file import OpenedModel, open_draft, open_model
 from engine.modes import MODES, Mode, named_drafts
 from engine.placement import PlacementPlan
@@ -246,9 +248,13 @@ def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[M
         check: Called between models; an exception that it raises ends the work.
     """
     report = _usual(read_report())
-    for model in command.models:
-        check()
-        yield ModelPredicted(command.request_id, model.reference, predict(model, command.options, report))
+    try:
+        for model in command.models:
+            check()
+            yield ModelPredicted(command.request_id, model.reference, predict(model, command.options, report))
+            forget_sizes()
+    finally:
+        give_back_memory()
 
 
 def predict(model: ModelOutline, options: LoadOptions, report: MachineReport) -> Prediction:

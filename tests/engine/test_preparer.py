@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -192,3 +193,13 @@ def test_a_mistake_of_the_work_tells_nothing_of_the_question(preparer: Preparer)
         preparer.ask(f"{HERE}:fail", b"a word of a chat")
     assert "word" not in str(raised.value)
     assert preparer.ask(f"{HERE}:echo", b"next") == b"next"
+
+
+def test_a_process_comes_alone() -> None:
+    """Python would start another one, which tracks semaphores that Tenon does not have."""
+    program = (
+        "import psutil; from engine.preparer import QUICK; QUICK.start(); print(len(psutil.Process().children())); "
+        "QUICK.end()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"

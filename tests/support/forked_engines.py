@@ -29,7 +29,7 @@ def fork_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     if "forkserver" in get_all_start_methods():
         context = _Forking()
         context.set_forkserver_preload(["pytest", "tests.support.fake_engine", "app.bridge.engine_child"])
-        monkeypatch.setattr(engine_process, "get_context", lambda method: context)
+        monkeypatch.setattr(engine_process, "spawning", lambda: context)
 
 
 def server_process_id() -> int | None:

@@ -6,7 +6,6 @@ import atexit
 import os
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from threading import Event, Thread
@@ -16,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.worker import Worker
 from app.chat.model_entries import COPY_TYPE, CopyStatus, CopyStep, InstalledEntry
 from app.words import tr
-from engine.child_process import belong_to_window
+from engine.child_process import belong_to_window, spawning
 from engine.errors import Cancelled, TenonError
 
 _NICE = 10
@@ -92,7 +91,7 @@ class Copies(QObject):
     def _make(self, name: str, ref: str, stop: Event) -> str:
         if stop.is_set():
             raise Cancelled("It was stopped.")
-        context = get_context("spawn")
+        context = spawning()
         ours, theirs = context.Pipe(duplex=True)
         # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
         process = self._process = context.Process(target=_run, args=(theirs, ref), name="tenon-copy")

@@ -79,10 +79,10 @@ def _added(address: str, key: str, name: str) -> ServerEntry:
 
 
 def _asked_again() -> bool:
-    from engine.remote.probe import probe
-
     changed = False
     for server in endpoints():
+        from engine.remote.probe import probe  # where there is no server, its client need not be in memory
+
         try:
             found = probe(server)
         except TenonError:

@@ -14,6 +14,7 @@ from engine.cli import main
 from engine.decoding.statistics import ReplyClock
 from engine.messages import LoadOptions, ModelOutline, ModePrediction, PredictModels, PromptKind
 from engine.messages.machine import HostSpeed, MachineReport
+from engine.model.tensors import layer_slots
 from engine.modes import MODES
 from engine.placement import ResidentPlan
 from engine.planning import hardware
@@ -235,6 +236,7 @@ def test_other_models_take_the_error_of_one_that_was_measured(
     def figures_of_other() -> tuple[float, float]:
         outline = ModelOutline("card", str(card))
         (told,) = predictions(PredictModels("", (outline,), replace(other, model="")), lambda: None)
+        assert layer_slots.cache_info().currsize == 0  # the slots of a catalogue take 40 MB
         return (forecast(other).taken or plain).tokens_per_second or 0.0, told.prediction.tokens_per_second or 0.0
 
     plain = forecast(model).modes[0]
