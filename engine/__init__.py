@@ -10,12 +10,9 @@ Importing this package costs next to nothing; the first use of `Engine` imports 
 
 import gc
 import os
-import sys
-from contextlib import suppress
 from typing import Any
 
 from engine import errors, messages
-from engine.late_modules import LateModules
 
 __all__ = ["Engine", "errors", "messages"]
 
@@ -23,22 +20,14 @@ __all__ = ["Engine", "errors", "messages"]
 # program has a core, spinning costs ten times the speed of a small model; on an idle machine it gains nothing.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Parts of torch for compilers and for statistics, which no model needs: 14 MB.
-_LATE = ("torch._meta_registrations", "torch.distributions", "torch.export")
-
 
 def __getattr__(name: str) -> Any:
     if name == "Engine":
         # Collections find nothing among what is imported, and take a sixth of the time: neither now nor later.
         collecting = gc.isenabled()
         gc.disable()
-        if "torch" not in sys.modules:
-            sys.meta_path.insert(0, LateModules(_LATE))
         try:
             from engine.engine import Engine
-
-            with suppress(ImportError):
-                import torch._prims.rng_prims  # noqa: F401  # the first of these parts loads it, and generators want it
         finally:
             gc.freeze()
             if collecting:

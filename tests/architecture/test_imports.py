@@ -59,7 +59,6 @@ RANKS = {
     "engine.preparer": -3,
     "engine.descriptors": -3,
     "engine.kept_secret": -4,
-    "engine.late_modules": -5,
 }
 # Makes the bundled models with everything below it; whatever trains or calibrates imports it.
 TOP = "engine.training"
@@ -178,7 +177,6 @@ def test_the_window_has_no_torch_database_or_threads() -> None:
     [
         ("app.bootstrap", {"app.application", "app.bridge.workspace", "app.ui.main_window", "sqlite3"}),
         ("app.application", {"torch", "transformers", "numpy", "huggingface_hub", "httpx2", "asyncio"}),
-        ("engine.hub.offer", {"torch", "huggingface_hub", "httpx2", "asyncio"}),  # the window outlines all models
     ],
 )
 def test_what_takes_long_to_import_comes_later(module: str, slow: set[str]) -> None:

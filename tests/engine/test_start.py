@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_what_no_reply_needs_is_not_imported(llama_folder: Path) -> None:
     """Transformers takes three times as long as all the rest; a model that is here needs no HTTP and no secret."""
-    slow, of_the_net = {"transformers", "sympy", "torch._dynamo", "torch._refs"}, {"httpx2", "keyring"}
+    slow, of_the_net = {"transformers", "sympy", "torch._dynamo"}, {"httpx2", "keyring"}
     steps = {
         "import engine.process; code = 0": slow | of_the_net,
         "code = main(['ask', 'Hello', '--max-tokens', '2', '--model', sys.argv[1]])": slow | of_the_net,
