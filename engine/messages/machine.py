@@ -105,6 +105,7 @@ class FormatSpeed:
     bytes_per_s: float  # weights read, B_m * E_m
     products_per_s: float  # products of a weight and an activation, P_c * E_c
     overlap: float  # beta: 0 where reading and multiplying overlap completely, 1 where they do not
+    arranging_s_per_byte: float = 0.0  # seconds of putting a byte of a file into the kernels' order
 
     def seconds(self, size_bytes: float, products: float) -> float:
         """Equation 4 for weights of this size and this many products."""

@@ -22,6 +22,7 @@ FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
 # Types whose speed is that of finding their numbers, and not of memory, by the one that is measured for all of a kind:
 # points of codebooks, values of tables, two bits, and fewer.
 _ALIKE = {
+    "f16": frozenset((F16,)),  # half as many products a second as bf16 where that has instructions of its own
     "iq2_s": codebooks.TYPES,
     **{
         names[0].lower(): frozenset(map(blocks.NAMES.__getitem__, names))

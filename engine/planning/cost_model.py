@@ -154,6 +154,7 @@ class TargetCost:
         self._units = UnitTimes(config, weights, speeds, position)
         self._position = position
         self._packed = weights.packed
+        self._format = speeds.host.format(weights.measured_as)
         self._computing_s = cache(self._computed_s)  # of few widths, asked for in each kind of prompt
         self.known = bool(measured)  # True if forwards were measured
         self._curve = Curve(self.predicted_s, measured)
@@ -201,7 +202,8 @@ class TargetCost:
 
     def _computed_s(self, width: int, logit_rows: int) -> float:
         units = self._units.at(width, self._plan.fuses_layers, logit_rows)
-        return self._plan.computing_s(units, width, self._position)
+        arranging_s = self._plan.read_bytes(self._sizes, width) * self._format.arranging_s_per_byte
+        return self._plan.computing_s(units, width, self._position) + arranging_s
 
     def _crossing_s(self, width: int) -> float:
         gpu, disk = self._speeds.gpu, self._speeds.disk_bytes_per_s

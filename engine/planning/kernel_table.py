@@ -16,9 +16,10 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -41,6 +42,7 @@ _INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "avx512vbmi", "amx", "neon", "
 _SAME_RESULTS = {
     **dict.fromkeys(MEASURED_NAMES, (_INTEGER_SETS,)),
     "bf16": (("avx2", "avx512vnni"),),
+    "f16": (),
 }
 # Instruction sets without kernels of their own for a format, and the sets whose kernels they run.
 _BORROWED = {
@@ -215,7 +217,20 @@ def _measure(name: str, check: Callable[[], None]) -> Row:
     return row
 
 
-def _seconds(products: list[Callable[[Tensor], Tensor]], tokens: Tensor) -> float:
+@torch.inference_mode()
+def arranging_s_per_byte(name: str) -> float:
+    """Return the seconds of putting a byte of a file in a format into the kernels' order; 0 for a dense format."""
+    measured = weight_format(name)
+    if not measured.packed:
+        return 0.0
+    kind = measured.matrix_kind(_COLUMNS)
+    raw = torch.randint(256, (_ROWS * blocks.row_bytes(kind, _COLUMNS),), dtype=torch.uint8)
+    copies = [raw.clone() for _ in range(max(1, _COPIES_BYTES // len(raw)))]
+    arranged = [partial(blocks.arrange, kind, copy, _ROWS, _COLUMNS, None, wild=True) for copy in copies]
+    return _seconds(arranged, torch.empty(measured.matrix_bytes(_ROWS, _COLUMNS), dtype=torch.uint8)) / len(raw)
+
+
+def _seconds(products: Sequence[Callable[[Tensor], object]], tokens: Tensor) -> float:
     """Return the seconds of the fastest of some runs: other work on the machine can only slow a run down."""
     products[-1](tokens)
     best, begun = float("inf"), time.perf_counter()

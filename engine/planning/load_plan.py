@@ -469,10 +469,13 @@ class LoadPlanner:
 
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
         room = self.room.beside(*_taken(beside))
-        sizes = Sizes(self._config, self._formats(weights)[-1], self._wanted, LEAST_STATES)
-        while sizes.context > self._smallest and sum(sizes.caches) > room.host_bytes // _CACHE_SHARE:
+        formats, most = self._formats(weights), room.host_bytes // _CACHE_SHARE
+        sizes = Sizes(self._config, formats[-1], self._wanted, LEAST_STATES)
+        while sizes.context > self._smallest and sum(sizes.caches) > most:
             sizes = replace(sizes, context=max(sizes.context // 2, self._smallest))
-        for one in (sizes, replace(sizes, context=self._smallest)):
+        full = replace(sizes, weights=formats[0])  # which half of the context may have room for
+        chosen = full if sizes.context < self._wanted and sum(full.caches) <= most else sizes
+        for one in (chosen, replace(sizes, context=self._smallest)):
             for kind in (StreamedExpertsPlan, StreamedPlan):
                 placement = kind.fit(one, room, self._most_layers)
                 if placement is not None:

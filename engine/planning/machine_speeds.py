@@ -27,7 +27,7 @@ from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
 
 # A modest laptop, for a machine that was not measured yet: the order of modes comes out right, figures do not.
 _ASSUMED_BYTES_PER_S = 25e9
-_ASSUMED_PRODUCTS_PER_S = {**dict.fromkeys(MEASURED_NAMES, 50e9), "fp32": 20e9, "bf16": 30e9}
+_ASSUMED_PRODUCTS_PER_S = {**dict.fromkeys(MEASURED_NAMES, 50e9), "fp32": 20e9, "bf16": 30e9, "f16": 30e9}
 #: Bytes of a type that a core reads in a second where finding their numbers takes longer than memory.
 _ASSUMED_CORE_BYTES_PER_S = {"iq2_s": 4e9, "ptq1_0": 4e9, "iq2_k": 7e9, "iq4_ks": 11e9, "iq4_xs": 11e9}
 _ASSUMED_OPERATOR_S = 4e-6

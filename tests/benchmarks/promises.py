@@ -1,6 +1,7 @@
 """Promises of plans beside what came: speed, time to the first token, and memory.
 
-    python -m tests.benchmarks.promises --folder FOLDER [--models NAME ...] [--modes NAME ...] [--budgets SHARE ...]
+    python -m tests.benchmarks.promises --folder FOLDER [--models NAME[+DRAFT] ...] [--modes NAME ...]
+        [--budgets SHARE ...] [--disk GB_PER_S]
 
 A piece is a model in a mode with all memory (1) or with a share of its file. It has a cache folder of its own and two
 processes: the first has no profile, and the second has what the first one's replies taught. A process loads with a
@@ -30,27 +31,29 @@ from engine.engine import Engine
 from engine.hub.bundled import bundled_drafts
 from engine.hub.installed import find_model
 from engine.messages import ChatMessage, Event, Failed, Finished, Generate, LoadOptions, Reply, SamplingOptions
-from engine.modes import MODES, in_mode
+from engine.modes import AUTO, MODES, in_mode
 from engine.planning.hardware import measure_report, process_bytes
 from tests.support.fetched import folder
+from tests.support.slow_disk import slow_down
 
 TEXT = (Path(__file__).parent / "texts" / "handbook.txt").read_text(encoding="utf-8")
-TOKENS, CONTEXT, LONG = 48, 2048, 2400
+CONTEXT, LONG = 2048, 2400
 PHASES = ("fresh", "taught")
 FIGURES = ("speed", "first token", "memory")
-#: Models, and the draft of each that the bundled ones are not.
-MODELS = {
-    "smollm2": "",
-    "gemma-3-270m-q4_k_m.gguf": "",
-    "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf": "",
-    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf": "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
-}
+#: Models, and the draft of one that no bundled ones are for.
+MODELS = (
+    "smollm2",
+    "gemma-3-270m-q4_k_m.gguf",
+    "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf+qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+)
 
 
-def replies(model: str, mode: str, share: float, phase: str) -> list[Reply]:
+def replies(model: str, mode: str, share: float, phase: str, tokens: int) -> list[Reply]:
     """Return the reply that loads, and those that its promise is compared with."""
     events: queue.Queue[Event] = queue.Queue()
-    drafts = tuple(_place(draft) for draft in (MODELS[model],) if draft and MODES[mode].drafts)
+    model, *named = model.split("+")
+    drafts = tuple(_place(draft) for draft in named if mode == AUTO or MODES[mode].drafts)
     options = LoadOptions(_place(model), drafts=drafts, context=CONTEXT)
     if share < 1:
         budget = process_bytes() + int(share * Path(find_model(options.model)).stat().st_size)
@@ -64,7 +67,7 @@ def replies(model: str, mode: str, share: float, phase: str) -> list[Reply]:
                 str(number),
                 in_mode(mode, options),
                 messages=(ChatMessage("user", text),),
-                max_tokens=TOKENS if number else 12,
+                max_tokens=tokens if number else 12,
                 sampling=SamplingOptions(temperature=0.0, repetition_penalty=1.0),
             )
             engine.submit(request)
@@ -102,7 +105,7 @@ def errors(found: list[Reply], disturbed: bool) -> dict[str, Any]:
 
 
 def _place(model: str) -> str:
-    return str(folder() / model) if model.endswith(".gguf") else model
+    return str(folder() / model) if model.endswith(".gguf") else model  # a whole path stays
 
 
 def _measured(options: argparse.Namespace, piece: tuple[str, str, str]) -> dict[str, Any]:
@@ -114,7 +117,7 @@ def _measured(options: argparse.Namespace, piece: tuple[str, str, str]) -> dict[
     found = {}
     for phase in PHASES:
         program = [sys.executable, "-m", "tests.benchmarks.promises", "--folder", ".", "--one", *piece, phase]
-        program += ["--disturbed"] * options.disturbed
+        program += ["--tokens", str(options.tokens), "--disk", str(options.disk)] + ["--disturbed"] * options.disturbed
         ran = subprocess.run(program, capture_output=True, text=True, check=False)
         if ran.returncode:
             return {phase: {"refused": ran.stderr.strip().splitlines()[-1]}}
@@ -160,11 +163,15 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure what is known already")
     parser.add_argument("--disturbed", action="store_true", help="count replies beside which others ran, after these")
     parser.add_argument("--most", type=int, default=1000, help="pieces of this call")
+    parser.add_argument("--tokens", type=int, default=48, help="of a reply")
+    parser.add_argument("--disk", type=float, default=0.0, help="GB/s that the disk is held to; a folder for each")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.disk:
+        slow_down(options.disk)
     if options.one:
         model, mode, share, phase = options.one
-        print(json.dumps(errors(replies(model, mode, float(share), phase), options.disturbed)))
+        print(json.dumps(errors(replies(model, mode, float(share), phase, options.tokens), options.disturbed)))
         return
     os.environ["TENON_CACHE_DIR"] = str(options.folder.resolve() / "cache")
     speeds = measure_report().speeds
@@ -177,9 +184,9 @@ def main() -> None:
         for mode in options.modes:
             for share in options.budgets:
                 name = f"{model} {mode} {share}"
-                drafts = MODELS[model] or bundled_drafts(model)
-                wanted = (not MODES[mode].drafts or drafts) and (mode == "llmcad") <= (share != "1")
-                wanted = wanted and not (mode == "dovetail" and share != "1")
+                drafts = "+" in model or bundled_drafts(model)
+                wanted = mode == AUTO or not MODES[mode].drafts or drafts
+                wanted = wanted and mode != ("llmcad" if share == "1" else "dovetail")
                 done = name in known and not any(one.get("busy") for one in known[name].values())
                 if not wanted or (done and not options.again) or not left:
                     continue

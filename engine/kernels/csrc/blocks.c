@@ -25,6 +25,7 @@ INLINE uint16_t arrange_blocks(const int32_t type, const uint8_t **block, int64_
 {
     const struct block_form *form = &BLOCK_FORMS[type];
     const int64_t halves = form->halves * PANEL_ROWS;
+    const int64_t ahead = PANEL_ROWS * (units * form->bytes + form->row_scale);
     uint16_t wrong = 0;
     for (int row = 0; form->row_scale && row < PANEL_ROWS; row++) {
         const float scale = row_scale_at(form, block[row]);
@@ -40,7 +41,11 @@ INLINE uint16_t arrange_blocks(const int32_t type, const uint8_t **block, int64_
                 wrong |= block[row][0] == 255;
             for (int i = 0; type == TENON_NVFP4 && i < 4; i++)
                 wrong |= (block[row][i] & 0x7f) == 0x7f;
-            block[row] += block[row] == no_block ? 0 : form->bytes;
+            if (block[row] == no_block)
+                continue;
+            for (int at = 0; at < form->bytes; at += 64)    /* the same row of the next panel */
+                __builtin_prefetch(block[row] + ahead + at);
+            block[row] += form->bytes;
         }
     }
     return wrong;
@@ -54,18 +59,19 @@ INLINE uint16_t arrange_floats(const uint8_t **block, int64_t k, const int toget
     uint16_t wrong = 0;
     int64_t at = 0;
     for (; at + 32 <= k; at += 32, out += 64 * PANEL_ROWS) {
-        for (int row = 0; row < PANEL_ROWS; row++) {
-            const uint8_t *from = block[row] == no_block ? no_block : block[row] + 2 * at;
-            for (int i = 0; i < 32 / together; i++)
-                memcpy(out + size * (i * PANEL_ROWS + row), from + size * i, (size_t)size);
-        }
+        uint32_t word[16 * PANEL_ROWS];
+        take_words(block, 0, 16, PANEL_ROWS, together == 2 ? out : (uint8_t *)word);
+        for (int i = 0; together == 1 && i < 16; i++)
+            part_halves(word + i * PANEL_ROWS, PANEL_ROWS, out + 4 * i * PANEL_ROWS);
         wrong |= any_not_finite(out, 32 * PANEL_ROWS, exponent);
+        for (int row = 0; row < PANEL_ROWS; row++)
+            block[row] += block[row] == no_block ? 0 : 64;
     }
     if (together == 2 && at < k)
         memset(out, 0, 64 * PANEL_ROWS);
     for (int64_t i = at; i < k; i++)
         for (int row = 0; row < PANEL_ROWS; row++) {
-            const uint8_t *from = block[row] == no_block ? no_block : block[row] + 2 * i;
+            const uint8_t *from = block[row] == no_block ? no_block : block[row] + 2 * (i - at);
             memcpy(out + size * ((i - at) / together * PANEL_ROWS + row) + 2 * (i % together), from, 2);
             wrong |= any_not_finite(from, 1, exponent);
         }

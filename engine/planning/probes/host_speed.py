@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from engine.messages.machine import FormatSpeed, HostSpeed
 from engine.model.weight_format import MEASURED_NAMES, weight_format
-from engine.planning.kernel_table import Row, matrix_size, measured_rows
+from engine.planning.kernel_table import Row, arranging_s_per_byte, matrix_size, measured_rows
 
 _BUFFER_BYTES = 512 << 20
 _FEWEST_BUFFER_BYTES = 16 << 20
@@ -51,7 +51,8 @@ def measure_host(
     fitted = {}
     for name in MEASURED_NAMES:
         progress(f"{name} products")
-        fitted[name] = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
+        speed = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
+        fitted[name] = replace(speed, arranging_s_per_byte=arranging_s_per_byte(name))
     # Other programs, or a host's other guests, take a share of the memory's speed that changes from second to
     # second.
     bandwidth = max(bandwidth, memory_bytes_per_s(buffer_bytes, check))

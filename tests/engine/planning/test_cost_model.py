@@ -154,6 +154,17 @@ def test_streaming_takes_as_long_as_the_disk_or_the_processor() -> None:
     assert fast.waiting_s(1) == 0.0
 
 
+def test_what_the_disk_brings_is_put_into_the_kernels_order_by_the_processor() -> None:
+    formats = {"q8_0": replace(HOST.formats["q8_0"], arranging_s_per_byte=1e-9 / 4)}
+    speeds = replace(SPEEDS, host=replace(HOST, formats=formats))
+    plan, read = StreamedPlan.of(22, 10), 12 * stored_layer_bytes(MODEL.config, Q8_0)
+    busy = cost(RESIDENT).forward_s(1) + read / 4e9
+    assert cost(RESIDENT, speeds).forward_s(1) == cost(RESIDENT).forward_s(1)
+    assert cost(plan, replace(speeds, disk_bytes_per_s=1e12)).forward_s(1) == pytest.approx(busy)
+    assert cost(plan, speeds).forward_s(1) == cost(plan).forward_s(1)  # while the next layers are read
+    assert cost(plan, speeds).waiting_s(1) == pytest.approx(read / 1e9 - busy)
+
+
 def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> None:
     head = Q8_0.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
     dense = TargetCost(MODEL, BF16, SplitPlan.of(22, 22), SPEEDS, position=0)

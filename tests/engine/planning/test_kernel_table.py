@@ -138,6 +138,7 @@ def test_only_sets_with_the_same_bits_stand_in_for_each_other(monkeypatch: pytes
     assert candidates("bf16") == ("avx512bf16",)
     fake_sets(monkeypatch, "portable", "avx2", "avx512vnni")
     assert candidates("bf16") == ("avx2", "avx512vnni")
+    assert candidates("f16") == ("avx512vnni",)  # no set has the same bits as another
     fake_sets(monkeypatch, "portable")
     assert candidates("q8_0") == ("portable",)
     assert candidates("fp32") == ("torch",)
@@ -154,7 +155,7 @@ def test_a_measured_format_is_measured_as_itself(name: str) -> None:
     ("kind", "measured_as"),
     [
         *(("IQ1_M", "iq2_s"), ("IQ3_KS", "iq2_k"), ("IQ6_K", "iq4_ks"), ("IQ4_NL", "iq4_xs"), ("Q2_K", "pq2_0")),
-        *(("TQ1_0", "ptq1_0"), ("Q5_K", "q4_k_m"), ("MXFP4", "q4_k_m"), ("Q8_0", "q8_0"), ("F16", "bf16")),
+        *(("TQ1_0", "ptq1_0"), ("Q5_K", "q4_k_m"), ("MXFP4", "q4_k_m"), ("Q8_0", "q8_0"), ("F16", "f16")),
     ],
 )
 def test_a_type_is_measured_as_one_whose_numbers_are_found_alike(kind: str, measured_as: str) -> None:

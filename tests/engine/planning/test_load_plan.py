@@ -30,7 +30,7 @@ from engine.planning.model_facts import TargetFacts
 from engine.planning.probes.host import read_group_limits
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
-from tests.support.machines import machine, small_draft, stored_in
+from tests.support.machines import machine, small_draft, stored_in, target
 from tests.support.packed_models import PACKED
 
 RESERVE = 256 << 20
@@ -254,6 +254,17 @@ def test_keys_and_values_take_8_bits_before_a_context_shrinks(config: ModelConfi
     assert settled("auto", whole_bytes(config, eight) - 1) == (torch.int8, 256)
     # 32-bit weights have a cache of 32 bits, which the kernel library does not read.
     assert planned(config, kv_cache="q8_0", weights="fp32").weights.cache == torch.float32
+
+
+@pytest.mark.skipif(library.available() is None, reason="only the kernel library has keys and values in 8 bits")
+@pytest.mark.parametrize(("room_bytes", "cache"), [(700 << 20, torch.int8), (720 << 20, torch.bfloat16)])
+def test_a_streamed_model_whose_context_shrinks_loses_nothing_where_that_suffices(
+    room_bytes: int, cache: torch.dtype
+) -> None:
+    config = stored_in(replace(target("llama-1b").config, context_length=8192, intermediate_size=22528), BF16)
+    plan = planned(config, ram_budget_bytes=room_bytes)
+    assert plan.placement.streams
+    assert (plan.weights.cache, plan.context) == (cache, 4096)
 
 
 @pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q6_K", "Q8_0", "IQ4_NL"])
