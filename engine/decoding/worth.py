@@ -51,6 +51,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 8, 64
 _RANK_WEIGHT, _RANK_MEMORY, _COUNTED_ROUNDS = 1.0, 0.93, 4.0
 # Chance that is expected of the likeliest node.
 _FIRST_CHANCE = 0.6
+# Numbers of rows whose cost drafters with steps are told.
+_PRICED = 8
 _NOTHING = Draft()
 #: Most nodes of a draft if nobody says otherwise.
 LARGEST = 31
@@ -162,12 +164,9 @@ class Worth(Schedule):
         cost = self._cost
         if not self._of_steps or (cost.flat and not cost.measured):
             return self._largest
-        # The first row may cost more than the next ones, and without it there is no draft at all.
-        one_s = cost.forward_s(1)
-        row_s = max(one_s - cost.forward_s(0), cost.forward_s(2) - one_s)
         if self._measures_plain() or self._overdrawn(free=False, next_s=cost.step_s):
             return replace(self._largest, step_worth=inf)
-        return self._priced(row_s, self._largest.rows)
+        return self._priced((cost.forward_s(3) - cost.forward_s(0)) / 3, self._largest.rows)
 
     def choose(self, draft: Draft) -> Draft:
         """Return the nodes that pay; none while plain decoding must be measured or the ledger is overdrawn."""
@@ -200,7 +199,9 @@ class Worth(Schedule):
         if self._ranks is None:
             if not self._of_steps or not tokens_per_s or not self._cost.measured:
                 return self._largest if not self._of_steps else replace(self._largest, step_worth=inf)
-            return replace(self._largest, step_worth=min(1.0, (self._cost.step_s + row_s) * tokens_per_s))
+            return replace(
+                self._largest, step_worth=min(1.0, self._cost.step_s * tokens_per_s), row_worth=row_s * tokens_per_s
+            )
         chances, gains = self._ranks.of_rows(), {}
         for size in self._ranks.sizes:
             gains[size] = sum(chances[:size]) - tokens_per_s * (row_s * size + self._cost.draft_s(size))
@@ -315,11 +316,13 @@ class Worth(Schedule):
         if not self._cost.measured:
             return DraftShape(rows)
         tokens_per_s = self._tokens_per_s()
+        plain_s, forward_s = self._cost.forward_s(0), self._cost.forward_s
         return DraftShape(
             rows,
-            step_worth=min(1.0, (self._cost.step_s + row_s) * tokens_per_s),
+            step_worth=min(1.0, self._cost.step_s * tokens_per_s),
             second_worth=tokens_per_s,
             row_worth=row_s * tokens_per_s,
+            row_worths=tuple([(forward_s(size) - plain_s) * tokens_per_s for size in range(1, min(rows, _PRICED) + 1)]),
         )
 
     def _tokens_per_s(self) -> float:

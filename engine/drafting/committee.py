@@ -463,8 +463,7 @@ class MergedCommittee(Committee):
         if likeliest >= _LIKELY:
             return None
         if member.drafter.gives_chances:  # it judges its steps by itself
-            step_worth = min(1.0, standing.draft_s * shape.second_worth + shape.row_worth)
-            return replace(shape, step_worth=step_worth)
+            return replace(shape, step_worth=min(1.0, standing.draft_s * shape.second_worth))
         return shape if standing.pays(shape.second_worth) else None
 
     def _weigh(self, draft: Draft, guessed: Sequence[int], row_worth: float) -> None:
