@@ -31,6 +31,8 @@ _FIRST_PLAIN = 2
 # expected to wait for weights. As many drafts refused in a row make the oldest costs of rows forgotten, as they may
 # have been another program's (tests/engine/decoding/test_worth.py); each time doubles that number.
 _REFRESH_AFTER, _FIRST_AFTER = 64, 8
+# Drafts in a row of which nodes are cut before one more is verified, and how often that number doubles.
+_WIDER_AFTER, _WIDER_SELDOM = 12, 2
 # Tokens that a draft must gain beyond its cost: rounds with a draft have small costs that no clock sees.
 _LEAST_GAIN = 0.03
 # Most time that drafts may have lost: plain rounds at once, and a share of the plain time of the reply's tokens.
@@ -141,6 +143,7 @@ class Worth(Schedule):
         self._settling = Settling()
         self._since_plain = 0
         self._refused = 0
+        self._cut = self._wider = 0
         # of drafts that are known to take no time, and of all others
         self._gained_s = {True: 0.0, False: 0.0}
         # Of a draft that the ledger kept from being verified: its first token, the tokens that are expected if that one
@@ -189,6 +192,10 @@ class Worth(Schedule):
         if self._refused >= _REFRESH_AFTER << cost.doubts:
             self._refused = 0
             cost.doubt()
+        self._cut = self._cut + 1 if best and best < min(len(draft), most) else 0
+        if self._cut >= _WIDER_AFTER << self._wider:
+            # What a row more costs was measured long ago, maybe beside other programs.
+            self._cut, self._wider, best = 0, min(self._wider + 1, _WIDER_SELDOM), best + 1
         if best and self._overdrawn(free=True):
             self._kept_back = draft.tokens[0], (best_gain + best_cost) / exp(draft.scores[0]), best_cost
             return _NOTHING
