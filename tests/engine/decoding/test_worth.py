@@ -169,7 +169,7 @@ def test_a_target_that_waits_for_its_weights_verifies_all_that_is_likely() -> No
 
 
 def test_a_row_that_was_dear_beside_another_program_is_measured_again() -> None:
-    """A second guess pays but for the first tenth of the reply, in which a forward of more than two rows takes double."""
+    """A second guess pays, but in the first tenth of the reply a forward of more than two rows takes double."""
     schedule, sizes = Worth(PromptLookup(), 15), []
     for position in range(100):
         schedule.shape()
