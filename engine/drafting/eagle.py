@@ -69,8 +69,8 @@ Guess: TypeAlias = tuple[int, float]
 Guesses: TypeAlias = Sequence[Guess]
 # Bounds to which a share is clamped before its odds are computed, which would be infinite at 1.
 _LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
-# Tokens that are looked at after each node: the chain goes on with the first and ends at the others. More of them
-# gain nothing (`python -m tests.benchmarks.speculation --replay`).
+# Tokens that are looked at after each node: the chain goes on with the first and ends at the others. On 27 greedy
+# replies of a model of 1.5 billion parameters a third gained a hundredth where rows are cheap, ten gained no more.
 _TOKENS = 3
 # Least chance that the next token is not a match's, with which a draft shows what the head adds to a text.
 _HALF = 0.5
