@@ -31,6 +31,8 @@ _FIRST_PLAIN = 2
 # expected to wait for weights. As many drafts refused in a row make the oldest costs of rows forgotten, as they may
 # have been another program's (tests/engine/decoding/test_worth.py); each time doubles that number.
 _REFRESH_AFTER, _FIRST_AFTER = 64, 8
+# Drafts in a row of which nodes are cut before one more is verified, and how often that number doubles.
+_WIDER_AFTER, _WIDER_SELDOM = 12, 2
 # Tokens that a draft must gain beyond its cost: rounds with a draft have small costs that no clock sees.
 _LEAST_GAIN = 0.03
 # Most time that drafts may have lost: plain rounds at once, and a share of the plain time of the reply's tokens.
@@ -51,6 +53,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 8, 64
 _RANK_WEIGHT, _RANK_MEMORY, _COUNTED_ROUNDS = 1.0, 0.93, 4.0
 # Chance that is expected of the likeliest node.
 _FIRST_CHANCE = 0.6
+# Numbers of rows whose cost drafters with steps are told.
+_PRICED = 8
 _NOTHING = Draft()
 #: Most nodes of a draft if nobody says otherwise.
 LARGEST = 31
@@ -139,6 +143,7 @@ class Worth(Schedule):
         self._settling = Settling()
         self._since_plain = 0
         self._refused = 0
+        self._cut = self._wider = 0
         # of drafts that are known to take no time, and of all others
         self._gained_s = {True: 0.0, False: 0.0}
         # Of a draft that the ledger kept from being verified: its first token, the tokens that are expected if that one
@@ -162,12 +167,9 @@ class Worth(Schedule):
         cost = self._cost
         if not self._of_steps or (cost.flat and not cost.measured):
             return self._largest
-        # The first row may cost more than the next ones, and without it there is no draft at all.
-        one_s = cost.forward_s(1)
-        row_s = max(one_s - cost.forward_s(0), cost.forward_s(2) - one_s)
         if self._measures_plain() or self._overdrawn(free=False, next_s=cost.step_s):
             return replace(self._largest, step_worth=inf)
-        return self._priced(row_s, self._largest.rows)
+        return self._priced((cost.forward_s(3) - cost.forward_s(0)) / 3, self._largest.rows)
 
     def choose(self, draft: Draft) -> Draft:
         """Return the nodes that pay; none while plain decoding must be measured or the ledger is overdrawn."""
@@ -190,6 +192,10 @@ class Worth(Schedule):
         if self._refused >= _REFRESH_AFTER << cost.doubts:
             self._refused = 0
             cost.doubt()
+        self._cut = self._cut + 1 if best and best < min(len(draft), most) else 0
+        if self._cut >= _WIDER_AFTER << self._wider:
+            # What a row more costs was measured long ago, maybe beside other programs.
+            self._cut, self._wider, best = 0, min(self._wider + 1, _WIDER_SELDOM), best + 1
         if best and self._overdrawn(free=True):
             self._kept_back = draft.tokens[0], (best_gain + best_cost) / exp(draft.scores[0]), best_cost
             return _NOTHING
@@ -200,7 +206,9 @@ class Worth(Schedule):
         if self._ranks is None:
             if not self._of_steps or not tokens_per_s or not self._cost.measured:
                 return self._largest if not self._of_steps else replace(self._largest, step_worth=inf)
-            return replace(self._largest, step_worth=min(1.0, (self._cost.step_s + row_s) * tokens_per_s))
+            return replace(
+                self._largest, step_worth=min(1.0, self._cost.step_s * tokens_per_s), row_worth=row_s * tokens_per_s
+            )
         chances, gains = self._ranks.of_rows(), {}
         for size in self._ranks.sizes:
             gains[size] = sum(chances[:size]) - tokens_per_s * (row_s * size + self._cost.draft_s(size))
@@ -315,11 +323,13 @@ class Worth(Schedule):
         if not self._cost.measured:
             return DraftShape(rows)
         tokens_per_s = self._tokens_per_s()
+        plain_s, forward_s = self._cost.forward_s(0), self._cost.forward_s
         return DraftShape(
             rows,
-            step_worth=min(1.0, (self._cost.step_s + row_s) * tokens_per_s),
+            step_worth=min(1.0, self._cost.step_s * tokens_per_s),
             second_worth=tokens_per_s,
             row_worth=row_s * tokens_per_s,
+            row_worths=tuple([(forward_s(size) - plain_s) * tokens_per_s for size in range(1, min(rows, _PRICED) + 1)]),
         )
 
     def _tokens_per_s(self) -> float:

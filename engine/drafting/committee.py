@@ -218,7 +218,7 @@ class _Standing:
     """The worth of asking a member."""
 
     chances: GuessChances = field(default_factory=GuessChances)
-    draft_s: float = 0.0  # of a draft; 0 before one was measured
+    draft_s: float = 0.0  # of a draft, or of each of its steps if it counts them; 0 before one was measured
     worth: float = 0.0  # tokens of a draft that no cheaper member had guessed, less their rows
     trials: int = 0
     failures: int = 0
@@ -226,7 +226,7 @@ class _Standing:
     _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
     def took(self, seconds: float) -> None:
-        """Note how long a draft took."""
+        """Note how long a draft took, or each step of it."""
         self._seconds.append(seconds)
         self.draft_s = median_low(self._seconds)
 
@@ -427,7 +427,7 @@ class MergedCommittee(Committee):
             draft = drafts[at] = member.drafter.propose(own)
             if member.takes_time and (draft.tokens or draft.steps):
                 steps += max(1, draft.steps)
-                standing.took(time.perf_counter() - begun)
+                standing.took((time.perf_counter() - begun) / max(1, draft.steps))
             if draft.tokens:
                 chances[at] = standing.chances.of(draft)
                 likeliest = max(likeliest, chances[at][0])
@@ -463,8 +463,7 @@ class MergedCommittee(Committee):
         if likeliest >= _LIKELY:
             return None
         if member.drafter.gives_chances:  # it judges its steps by itself
-            step_worth = min(1.0, standing.draft_s * shape.second_worth + shape.row_worth)
-            return replace(shape, step_worth=step_worth)
+            return replace(shape, step_worth=min(1.0, standing.draft_s * shape.second_worth))
         return shape if standing.pays(shape.second_worth) else None
 
     def _weigh(self, draft: Draft, guessed: Sequence[int], row_worth: float) -> None:

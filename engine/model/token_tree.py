@@ -34,11 +34,23 @@ class DraftShape:
     # Tokens that the reply makes in a second, by which a drafter's time counts; 0 if drafts are wanted at any cost
     second_worth: float = 0.0
     row_worth: float = 0.0  # tokens that a row must be expected to gain
+    # Tokens that the first 1, 2 and so on of the rows must be expected to gain together; each further row ``row_worth``
+    row_worths: tuple[float, ...] = ()
 
     @classmethod
     def tree(cls, parents: Sequence[int]) -> DraftShape:
         """Return the shape of a fixed tree without probes."""
         return cls(len(parents), tuple(parents))
+
+    def gain(self, chances: Iterable[float]) -> float:
+        """Return the tokens that as many of the likeliest nodes as pay are expected to gain beyond their rows."""
+        best = expected = 0.0
+        worths, known = self.row_worths, len(self.row_worths)
+        for at, chance in enumerate(sorted(chances, reverse=True)):
+            expected += chance
+            row = worths[at] if at < known else (worths[-1] if known else 0.0) + (at + 1 - known) * self.row_worth
+            best = max(best, expected - row)
+        return best
 
     def at_most(self, rows: int) -> DraftShape:
         """Return the shape within so many rows; of a tree the first nodes."""

@@ -87,7 +87,7 @@ def nodes(usual: int) -> ModeOption:
     return ModeOption(
         _NODES,
         mark("Tokens checked at once"),
-        mark("How many guessed tokens the model checks at once."),
+        mark("How many guessed tokens the model checks at once; 63 are usual where it is read from the disk."),
         default=usual,
         least=1,
         most=64,

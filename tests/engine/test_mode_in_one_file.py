@@ -49,7 +49,7 @@ def test_the_command_line_has_it_and_its_options(llama_folder: Path, capsys: pyt
     assert "--echo-length N How many tokens an echo has (1 to 8; default: 3)" in words
     assert "--echo-on, --no-echo-on Echo: there are any" in words
     assert (
-        "checks at once (1 to 64; default: 15 in dovetail, 63 in ghidorah, 31 in ppd, 15 in minions, 63 in llmcad)"
+        "read from the disk (1 to 64; default: 15 in dovetail, 63 in ghidorah, 31 in ppd, 15 in minions, 63 in llmcad)"
         in words
     )
 

@@ -185,3 +185,19 @@ def test_a_target_that_waits_for_its_weights_verifies_all_that_is_likely() -> No
     assert schedule.choose(draft) == draft
     schedule.observe(RoundRecord(0, (1, 2), (-1, 0), draft.scores, (), (9,), 0.0, 2000.0, 1900.0))
     assert schedule.choose(draft) == draft
+
+
+def test_a_row_that_was_dear_beside_another_program_is_measured_again() -> None:
+    """A second guess pays, but in the first tenth of the reply a forward of more than two rows takes double."""
+    schedule, sizes = Worth(PromptLookup(), 15), []
+    for position in range(100):
+        schedule.shape()
+        draft = schedule.choose(Draft((7, 8), (-1, -1), (log(0.5), log(0.2))))
+        sizes.append(len(draft))
+        ms = 200.0 if position < 10 and len(draft) > 1 else 100.0 + 2.0 * len(draft)
+        held = (0,) if draft and position % 2 else ()
+        emitted = (7, 5)[: 1 + len(held)] if position % 2 else (5,)
+        schedule.observe(RoundRecord(position, draft.tokens, draft.parents, draft.scores, held, emitted, 0.0, ms))
+    assert 2 in sizes[:10]
+    assert sizes[9:12] == [1, 1, 1]
+    assert sizes[-20:].count(2) > 15

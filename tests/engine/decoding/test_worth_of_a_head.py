@@ -55,7 +55,7 @@ class RecordedHead:
         self.waiting += len(tokens)
 
     def target_token(self, own: int) -> int:
-        return -1 if self._wrong else self._tokens[own]
+        return -1 if self._wrong or own >= len(self._tokens) else self._tokens[own]
 
     def run_chain(
         self, goes_on: Callable[[Tensor], int | None], known: Callable[[Tensor, Sequence[int]], None]
@@ -145,7 +145,7 @@ def test_no_reply_is_slower_than_plain_by_more_than_three_hundredths(make: Calla
 
 def test_a_large_target_gains_by_a_head_what_lookup_cannot() -> None:
     machine, plain = large(), large()
-    for temperature, least in ((0.0, 1.25), (0.2, 1.15), (0.8, 1.05)):
+    for temperature, least in ((0.0, 1.22), (0.2, 1.18), (0.8, 1.12)):
         replies = [each for each in RECORDED["replies"] if each["temperature"] == temperature]
         gains, asked = [], []
         for recorded in replies:
