@@ -74,6 +74,8 @@ _FILES: dict[str, dict[str, str]] = {
         "dotprod": "-march=armv8.2-a+dotprod",
     },
 }
+# A board, or its emulation, may compile one file of kernels for half an hour.
+_LONGEST_S = 7200
 # Sets that a compiler may not know yet, and the file whose kernels each borrows; absent.c stands in for it.
 _OPTIONAL = {
     "rows512": "rows256",
@@ -119,10 +121,14 @@ def normalized_machine(machine: str = "") -> str:
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _compile(command: Sequence[str], folder: Path) -> str:
     """Run a compiler, and return its complaint, or an empty text if it succeeded."""
     try:
-        done = subprocess.run(list(command), cwd=folder, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(list(command), cwd=folder, capture_output=True, text=True, timeout=_LONGEST_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
@@ -146,7 +152,7 @@ def compile_objects(folder: Path, compiler: Sequence[str], flags: Sequence[str] 
     def build(name: str) -> str:
         return _compile([*every, *files[name].split(), str(SOURCES / f"{name}.c"), "-o", f"{name}.o"], folder)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(_cores()) as pool:
         complaints = dict(zip(files, pool.map(build, files), strict=True))
     for name in files:  # what is borrowed from comes first
         if complaints[name] or (name in _OPTIONAL and complaints[_OPTIONAL[name]]):
