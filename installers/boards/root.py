@@ -118,7 +118,8 @@ def run(folder: Path, command: Sequence[str]) -> int:
     inside = f"/{place.relative_to(folder)}"
     subprocess.run(["chown", "-R", f"{PERSON_ID}:{PERSON_ID}", str(place)], check=True)
     variables = {"HOME": f"/home/{PERSON}", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **_passed_on()}
-    script = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$@"'
+    mounts = "mount -t proc proc proc && mount -t sysfs -o ro sys sys && mount --rbind /dev dev"
+    script = f'cd "$0" && {mounts} && exec chroot "$@"'
     ordinary = ["--userspec", f"{PERSON_ID}:{PERSON_ID}", "--groups", str(PERSON_ID)]
     return subprocess.run(
         ["unshare", "--mount", "sh", "-c", script, str(folder), *ordinary, str(folder),
