@@ -37,8 +37,11 @@ test-engine: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxproces
 
 test-app: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal tests/app
 
-# Kernels, families, tokens and the server. What looks at sources, files and windows alone is as on a PC, and left out.
-BOARD_TESTS = $(addprefix tests/engine/, kernels model text server gguf/test_gguf_tokenizer.py test_generation.py)
+# Kernels, generation, families, tokens and the server, as far as instructions or the C library decide. What looks at
+# sources, files, prompts and windows is as on a PC and left out, with most of tests/engine/model, text and server.
+BOARD_TESTS = $(addprefix tests/engine/, kernels test_generation.py model/test_decoder_families.py \
+	gguf/test_gguf_tokenizer.py text/test_tokenizer.py text/test_token_texts.py text/test_chat_template.py \
+	server/test_openai_sdk.py server/test_serve_command.py)
 
 test-board: .venv/.installed-dev
 	$(FETCH_MODEL)

@@ -5,6 +5,7 @@ Nothing here needs a package from outside the standard library, so that the pack
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import shlex
@@ -188,6 +189,27 @@ def build_library(target: Path) -> None:
         beside = target.with_name(f"{target.name}.{os.getpid()}")
         shutil.copyfile(linked, beside)
         os.replace(beside, target)
+
+
+def provide_library(target: Path) -> None:
+    """Put the library beside this file in place if it loads and no source is newer; build it otherwise.
+
+    On a board a build takes minutes, and whoever installs further packages, or makes one, asks for it again.
+
+    Raises:
+        BuildFailed: there is no compiler, or it fails.
+    """
+    own = Path(__file__).resolve().with_name(library_name())
+    newest = max(path.stat().st_mtime for path in (Path(__file__), *SOURCES.iterdir()))
+    try:
+        usable = "CC" not in os.environ and own.stat().st_mtime > newest and bool(ctypes.CDLL(str(own)))
+    except OSError:  # none is there, or another machine's
+        usable = False
+    if not usable:
+        build_library(target)
+    elif own != target:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(own, target)
 
 
 def main() -> int:
