@@ -77,6 +77,7 @@ _FILES: dict[str, dict[str, str]] = {
 }
 # A board, or its emulation, may compile one file of kernels for half an hour.
 _LONGEST_S = 7200
+_COMPILER_BYTES = 600_000_000  # GCC 12 takes 430 MB for the largest file
 # Sets that a compiler may not know yet, and the file whose kernels each borrows; absent.c stands in for it.
 _OPTIONAL = {
     "rows512": "rows256",
@@ -122,8 +123,12 @@ def normalized_machine(machine: str = "") -> str:
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _compilers() -> int:
+    """Return the number of compilers that run at once: one for each core that may be used, if memory suffices."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not hasattr(os, "sysconf"):
+        return cores
+    return max(1, min(cores, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _COMPILER_BYTES))
 
 
 def _compile(command: Sequence[str], folder: Path) -> str:
@@ -153,7 +158,7 @@ def compile_objects(folder: Path, compiler: Sequence[str], flags: Sequence[str] 
     def build(name: str) -> str:
         return _compile([*every, *files[name].split(), str(SOURCES / f"{name}.c"), "-o", f"{name}.o"], folder)
 
-    with ThreadPoolExecutor(_cores()) as pool:
+    with ThreadPoolExecutor(_compilers()) as pool:
         complaints = dict(zip(files, pool.map(build, files), strict=True))
     for name in files:  # what is borrowed from comes first
         if complaints[name] or (name in _OPTIONAL and complaints[_OPTIONAL[name]]):
