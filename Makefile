@@ -5,6 +5,7 @@
 #   make test                       install what is missing and run the tests
 #   make test-engine, make test-app run one half of them
 #   make test-board                 a window with one reply, and the tests that an emulated ARM board has the time for
+#   make packages                   build this system's packages (installers/README.md)
 #   make model                      fetch the model that ships with Tenon, which `make run` and `make test` do too
 #   make run PYTHON=python3.12      with another Python
 #   make run TORCH_INDEX=ADDRESS    take torch from another package index (a build with CUDA, say)
@@ -20,7 +21,7 @@ FETCH_ARCHIVE = $(VENV_PYTHON) -m tests.support.llama_cpp_archive
 # Tests start many processes, which compile all of their modules where nothing keeps them.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run test test-engine test-app test-board test-slow mutants check format install model clean
+.PHONY: run test test-engine test-app test-board test-slow mutants check format install packages model clean
 
 # Without the bundled model the window opens all the same, and says what to do; tests that need it are skipped.
 run: .venv/.installed
@@ -37,8 +38,11 @@ test-engine: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxproces
 
 test-app: .venv/.installed-dev ; $(VENV_PYTHON) -m pytest -n auto --maxprocesses 4 --dist worksteal tests/app
 
-# Kernels, families, tokens and the server. What looks at sources, files and windows alone is as on a PC, and left out.
-BOARD_TESTS = $(addprefix tests/engine/, kernels model text server gguf/test_gguf_tokenizer.py test_generation.py)
+# Kernels, generation, families, tokens and the server, as far as instructions or the C library decide. What looks at
+# sources, files, prompts and windows is as on a PC and left out, with most of tests/engine/model, text and server.
+BOARD_TESTS = $(addprefix tests/engine/, kernels test_generation.py model/test_decoder_families.py \
+	gguf/test_gguf_tokenizer.py text/test_tokenizer.py text/test_token_texts.py text/test_chat_template.py \
+	server/test_openai_sdk.py server/test_serve_command.py)
 
 test-board: .venv/.installed-dev
 	$(FETCH_MODEL)
@@ -66,6 +70,10 @@ format: .venv/.installed-dev
 	$(VENV_PYTHON) -m ruff format .
 
 install: .venv/.installed
+
+packages: .venv/.installed
+	$(INSTALL) -r installers/requirements.txt
+	$(VENV_PYTHON) installers/build.py
 
 model: .venv/.installed
 	@$(FETCH_MODEL)

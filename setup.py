@@ -22,7 +22,7 @@ class BuildKernels(build_ext):
     def build_extension(self, ext: Extension) -> None:
         """Build it, or say in a sentence why it is left out."""
         try:
-            build["build_library"](Path(self.get_ext_fullpath(ext.name)).resolve())
+            build["provide_library"](Path(self.get_ext_fullpath(ext.name)).resolve())
         except build["BuildFailed"] as failure:
             print(f"Tenon is installed without its own kernels: {failure}")
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine.kernels.build import build_library, library_name
+from engine.kernels.build import library_name, provide_library
 from installers.bundled_model import fetch_model
 from installers.components import components
 from installers.icons import write_icns, write_ico
@@ -37,7 +37,7 @@ def build_bundle(work: Path, dist: Path) -> Path:
     native = work / "native"
     shutil.rmtree(native, ignore_errors=True)
     native.mkdir(parents=True)
-    build_library(native / library_name())
+    provide_library(native / library_name())
     _write_metadata(native / f"{COMMAND}-{version()}.dist-info")
     _copy_licences(native / "licences")
     write_ico(native / "tenon.ico")

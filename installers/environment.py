@@ -14,12 +14,12 @@ import json
 import os
 import platform
 import re
+import shutil
 import site
 import ssl
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,6 +46,16 @@ _OLDEST_PYTHON, _NEWEST_PYTHON, _NEWEST_FOR_OLDER_GLIBC = 10, 14, 13
 # What comes from pip's index by default: on a PC with Linux, with all that torch needs there, and elsewhere.
 _CUDA_SIZE, _CPU_SIZE = "about 3 GB", "about 0.2 GB"
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+# pip unpacks wheels and compiles kernels here: /tmp is in memory on some systems, and a board has little of that.
+_WORK = Path(sys.prefix) / "unpacked"
+# Disk that it takes until torch is there, and then, with what pip unpacks and keeps in its cache.
+_FREE_BYTES, _FREE_AFTER_TORCH_BYTES = 2_000_000_000, 1_000_000_000
+# Signs in what pip says, and what to do then; the first that is there counts.
+_REMEDIES = (
+    ("No space left on device", "The disk is full: make room"),
+    ("not yet valid", "This machine's clock is behind, and no certificate holds yet: set its date"),
+    ("Retrying (Retry(", "pip's index does not answer: connect this machine to the network"),
+)
 
 
 @dataclass(frozen=True)
@@ -277,24 +287,60 @@ def take_own_torch(place: Path, packages: Path) -> None:
 def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
     """Install torch, from the given index or the right one, then what pip's arguments name; return pip's exit code."""
     version = pinned_torch(machine)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "constraints.txt"
+    there = machine.own_torch is not None or installed_torch() == version
+    free, needed = shutil.disk_usage(sys.prefix).free, _FREE_AFTER_TORCH_BYTES if there else _FREE_BYTES
+    if free < needed:
+        print(
+            f"This takes {needed / 1e9:.1f} GB of disk, and where {ROOT} lies {free / 1e9:.1f} GB are free: make room, "
+            "or take a folder on another disk.",
+            file=sys.stderr,
+        )
+        return 1
+    shutil.rmtree(_WORK, ignore_errors=True)  # of a run that was killed
+    try:
+        _WORK.mkdir()
+        file = _WORK / "constraints.txt"
         file.write_text(constraints(machine), encoding="utf-8")
         pip = [*_PIP, "install", "-c", str(file)]
         if machine.own_torch is not None:
             take_own_torch(machine.own_torch, Path(sysconfig.get_path("purelib")))
-        elif installed_torch() != version:
+        elif not there:
             index = torch_index
             if index is None:
                 index, line = choose_index(machine, version, cpu_index())
                 print(line, flush=True)
             # What torch needs comes with the rest: its own index has few versions of that.
             alone = ["--no-deps", "--index-url", index] if index else []
-            code = subprocess.run([*pip, *alone, f"torch=={version}"], check=False).returncode
-            if code:
+            if code := run_pip([*pip, *alone, f"torch=={version}"]):
                 return code
         more = ["--extra-index-url", torch_index] if torch_index else []
-        return subprocess.run([*pip, *more, *arguments], check=False, cwd=ROOT).returncode
+        code = run_pip([*pip, *more, *arguments])
+    finally:
+        shutil.rmtree(_WORK, ignore_errors=True)
+    if not code and "-e" in arguments and not any((ROOT / "engine" / "kernels").glob("tenon_kernels.*")):
+        print(
+            "Tenon computes without its own kernels, slowly: install a C compiler such as gcc, then build them with "
+            f"`{sys.executable} -m engine.kernels.build`, which says what it lacks.",
+            file=sys.stderr,
+        )
+    return code
+
+
+def run_pip(command: Sequence[str]) -> int:
+    """Run pip, and say in a sentence what to do where its own words let one tell; return its exit code."""
+    environment = {**os.environ, "TMPDIR": str(_WORK)}
+    said = ""
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, errors="replace", cwd=ROOT, env=environment
+    ) as pip:
+        assert pip.stderr is not None
+        for line in pip.stderr:
+            sys.stderr.write(line)
+            said += line
+    remedy = next((remedy for sign, remedy in _REMEDIES if sign in said), None)
+    if pip.returncode and remedy:
+        print(f"{remedy}, and the same command goes on.", file=sys.stderr)
+    return pip.returncode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,6 +5,7 @@ Nothing here needs a package from outside the standard library, so that the pack
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import shlex
@@ -77,6 +78,9 @@ _FILES: dict[str, dict[str, str]] = {
         "dotprod": f"-march=armv8.2-a+dotprod {_IN_ORDER}",
     },
 }
+# A board, or its emulation, may compile one file of kernels for half an hour.
+_LONGEST_S = 7200
+_COMPILER_BYTES = 600_000_000  # GCC 12 takes 430 MB for the largest file
 # Sets that a compiler may not know yet, and the file whose kernels each borrows; absent.c stands in for it.
 _OPTIONAL = {
     "rows512": "rows256",
@@ -122,10 +126,18 @@ def normalized_machine(machine: str = "") -> str:
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
+def _compilers() -> int:
+    """Return the number of compilers that run at once: one for each core that may be used, if memory suffices."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not hasattr(os, "sysconf"):
+        return cores
+    return max(1, min(cores, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _COMPILER_BYTES))
+
+
 def _compile(command: Sequence[str], folder: Path) -> str:
     """Run a compiler, and return its complaint, or an empty text if it succeeded."""
     try:
-        done = subprocess.run(list(command), cwd=folder, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(list(command), cwd=folder, capture_output=True, text=True, timeout=_LONGEST_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
@@ -149,7 +161,7 @@ def compile_objects(folder: Path, compiler: Sequence[str], flags: Sequence[str] 
     def build(name: str) -> str:
         return _compile([*every, *files[name].split(), str(SOURCES / f"{name}.c"), "-o", f"{name}.o"], folder)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(_compilers()) as pool:
         complaints = dict(zip(files, pool.map(build, files), strict=True))
     for name in files:  # what is borrowed from comes first
         if complaints[name] or (name in _OPTIONAL and complaints[_OPTIONAL[name]]):
@@ -185,6 +197,27 @@ def build_library(target: Path) -> None:
         beside = target.with_name(f"{target.name}.{os.getpid()}")
         shutil.copyfile(linked, beside)
         os.replace(beside, target)
+
+
+def provide_library(target: Path) -> None:
+    """Put the library beside this file in place if it loads and no source is newer; build it otherwise.
+
+    On a board a build takes minutes, and whoever installs further packages, or makes one, asks for it again.
+
+    Raises:
+        BuildFailed: there is no compiler, or it fails.
+    """
+    own = Path(__file__).resolve().with_name(library_name())
+    newest = max(path.stat().st_mtime for path in (Path(__file__), *SOURCES.iterdir()))
+    try:
+        usable = "CC" not in os.environ and own.stat().st_mtime > newest and bool(ctypes.CDLL(str(own)))
+    except OSError:  # none is there, or another machine's
+        usable = False
+    if not usable:
+        build_library(target)
+    elif own != target:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(own, target)
 
 
 def main() -> int:

@@ -15,6 +15,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,13 +37,20 @@ _PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "pip_", "qt_qpa_platform"
 _CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 
 
+def no_rights() -> str | None:
+    """Return a sentence that asks for root's rights; None where they are there."""
+    return "A system in a folder needs root's rights: start this with sudo." if os.geteuid() else None
+
+
 def trouble() -> str | None:
     """Return a sentence on what this machine lacks for a board's system; None where it lacks nothing."""
-    if os.geteuid():
-        return "A system in a folder needs root's rights: start this with sudo."
-    missing = [tool for tool in ("debootstrap", "unshare", "chroot", "git", "tar") if shutil.which(tool) is None]
+    if (said := no_rights()) is not None:
+        return said
+    missing = [tool for tool in ("debootstrap", "unshare", "chroot", "git") if shutil.which(tool) is None]
     if missing:
         return f"This needs {', '.join(missing)}, which your system's packages have."
+    if not (ROOT / ".git").exists():
+        return f"{ROOT} is no checkout of git, which says what of it belongs into the system: clone the repository."
     if platform.machine() in ("aarch64", "arm64") or emulated():
         return None
     return (
@@ -64,21 +72,27 @@ def emulated() -> bool:
 
 
 def bootstrap(folder: Path, suite: str, mirror: str = MIRROR, *options: str) -> None:
-    """Put a minimal Debian with an ordinary user into a folder, unless it is there.
+    """Put a minimal Debian with an ordinary user into a folder, unless it is there; a folder in part there never is.
 
     Raises:
         CalledProcessError: debootstrap or one of its programs failed, and said why.
+        OSError: the folder cannot be made.
     """
     if folder.exists():
         return
-    unfinished = folder.with_name(f"{folder.name}.unfinished")
-    remove(unfinished)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+    unfinished = work / folder.name
     # The script of all releases of today, which an older debootstrap does not know by their names.
     script = "/usr/share/debootstrap/scripts/sid"
-    subprocess.run(["debootstrap", "--variant=minbase", *options, suite, str(unfinished), mirror, script], check=True)
+    command = ["debootstrap", "--variant=minbase", *options, suite, str(unfinished), mirror, script]
     useradd = ["useradd", "--create-home", "--shell", "/bin/sh", "--uid", str(PERSON_ID), PERSON]
-    subprocess.run(["chroot", str(unfinished), *useradd], check=True)
-    unfinished.rename(folder)
+    try:
+        subprocess.run(command, check=True)
+        subprocess.run(["chroot", str(unfinished), *useradd], check=True)
+        unfinished.rename(folder)
+    finally:
+        remove(work)
 
 
 def run(folder: Path, command: Sequence[str]) -> int:
@@ -90,17 +104,22 @@ def run(folder: Path, command: Sequence[str]) -> int:
         if Path("/", name).exists():
             shutil.copyfile(Path("/", name), folder / name)
     place = folder / "home" / PERSON / "tenon"
-    # What git knows or would add: no build of this machine's.
-    git = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(git, cwd=ROOT, capture_output=True, check=True).stdout
+    place.mkdir(parents=True, exist_ok=True)
+    # What git knows or would add: no build of this machine's; and nothing of an earlier copy but what was built there.
+    git = ["git", "-c", f"safe.directory={ROOT}", "-c", f"core.excludesFile={ROOT / '.gitignore'}"]
+    cleaning = [*git, f"--git-dir={ROOT / '.git'}", f"--work-tree={place}", "clean", "-ffdq"]
+    subprocess.run(cleaning, cwd=place, check=True)
+    listing = [*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, map(os.fsdecode, listed.split(b"\0"))):
         if (ROOT / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, place / name)
     inside = f"/{place.relative_to(folder)}"
-    subprocess.run(["chroot", str(folder), "chown", "-R", f"{PERSON_ID}:{PERSON_ID}", inside], check=True)
+    subprocess.run(["chown", "-R", f"{PERSON_ID}:{PERSON_ID}", str(place)], check=True)
     variables = {"HOME": f"/home/{PERSON}", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **_passed_on()}
-    script = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$@"'
+    mounts = "mount -t proc proc proc && mount -t sysfs -o ro sys sys && mount --rbind /dev dev"
+    script = f'cd "$0" && {mounts} && exec chroot "$@"'
     ordinary = ["--userspec", f"{PERSON_ID}:{PERSON_ID}", "--groups", str(PERSON_ID)]
     return subprocess.run(
         ["unshare", "--mount", "sh", "-c", script, str(folder), *ordinary, str(folder),
@@ -130,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", nargs="*", metavar="COMMAND", help="what to run in it, behind --")
     options = parser.parse_args(arguments)
     folder = options.folder.resolve()
-    said = trouble()
+    said = no_rights() if options.remove else trouble()
     if said is None and folder.exists() and not (folder / "home" / PERSON).exists():
         said = f"{folder} is there already, and no system that this made: name another."
     if said is not None:
@@ -144,6 +163,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bootstrap(folder, suite, options.mirror, "--arch=arm64", f"--include={','.join((*PACKAGES, glib))}")
     except subprocess.CalledProcessError:
         print(f"Debian could not be put into {folder}; debootstrap says above why.", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{folder} cannot be made: {error.strerror}.", file=sys.stderr)
         return 1
     return run(folder, options.command) if options.command else 0
 

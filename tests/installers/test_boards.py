@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +41,45 @@ def test_a_machine_that_can_have_no_board_says_what_it_lacks(able: Path, monkeyp
     assert root.trouble() == "This needs debootstrap, which your system's packages have."
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "sudo" in (root.trouble() or "")
+
+
+def test_sources_that_git_does_not_know_are_refused(
+    able: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    able.write_text(FLAGS.format("F"))
+    monkeypatch.setattr(root, "ROOT", tmp_path)
+    assert "clone the repository" in (root.trouble() or "")
+
+
+def test_a_system_is_removed_where_none_can_be_made(able: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    (folder / "home" / root.PERSON).mkdir(parents=True)
+    assert root.trouble() is not None
+    assert root.main([str(folder), "--remove"]) == 0
+    assert not folder.exists()
+
+
+def test_a_system_that_is_not_made_leaves_nothing_and_takes_nothing(
+    able: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    able.write_text(FLAGS.format("F"))
+    mine = tmp_path / "board.unfinished"
+    mine.mkdir()
+    run = subprocess.run
+
+    def offline(command: list[str], **more: Any) -> Any:
+        if command[0] != "debootstrap":
+            return run(command, **more)
+        Path(command[command.index("bookworm") + 1], "debootstrap").mkdir(parents=True)
+        raise subprocess.CalledProcessError(1, command)
+
+    monkeypatch.setattr(subprocess, "run", offline)
+    before = set(tmp_path.iterdir())
+    assert root.main([str(tmp_path / "board"), "--", "true"]) == 1
+    assert "debootstrap says above why" in capsys.readouterr().err
+    assert set(tmp_path.iterdir()) == before
+    assert root.main([str(tmp_path / "binfmt/qemu-aarch64/board"), "--", "true"]) == 1
+    assert "cannot be made: " in capsys.readouterr().err
 
 
 def test_the_kernel_is_asked_for_emulation_where_nobody_had(able: Path) -> None:

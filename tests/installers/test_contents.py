@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,21 @@ def test_sources_that_are_read_as_the_program_runs_go_along() -> None:
     assert source_wanted("C:\\x\\torch\\distributed\\config.py")
     assert source_wanted("/x/torch/fx/experimental/_config.py")
     assert not source_wanted("/x/torch/nn/modules/linear.py")
+
+
+def test_every_asset_goes_along_and_the_description_names_none_that_is_not_there() -> None:
+    assets = ROOT / "assets"
+    text = (ROOT / "installers/tenon.spec").read_text(encoding="utf-8")
+    found = {
+        named: list(assets.glob("/".join(re.findall('"(.+?)"', named))))
+        for named in re.findall(r'ASSETS((?: / "[^"]+")+)', text)
+    }
+    assert found
+    assert [named for named, places in found.items() if not places] == []
+    inside = {file for places in found.values() for place in places for file in (place, *place.rglob("*"))}
+    left = [file for file in assets.rglob("*") if file.is_file() and file not in inside]
+    apart = ("models", "screenshots", "__pycache__", "__init__.py")  # models by name, and what no program reads
+    assert [file for file in left if file.relative_to(assets).parts[0] not in apart] == []
 
 
 _WITHOUT = """

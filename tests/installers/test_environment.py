@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import socket
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -47,6 +48,15 @@ def _pip_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for what pip unpacks, and room enough."""
+    monkeypatch.setattr(environment, "_WORK", tmp_path / "unpacked")
+    monkeypatch.setattr(environment, "_FREE_BYTES", 0)
+    monkeypatch.setattr(environment, "_FREE_AFTER_TORCH_BYTES", 0)
+    return tmp_path / "unpacked"
 
 
 @pytest.fixture
@@ -243,6 +253,7 @@ def test_another_c_library_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_torch_comes_alone_and_then_the_rest(
     given: bool,
     server: WheelServer,
+    work: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -267,6 +278,71 @@ def test_torch_comes_alone_and_then_the_rest(
     server.requests.clear()
     assert install(rest, None, machine) == 0
     assert server.requests == []  # the pinned one is there
+    assert not work.exists()
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_disk_that_is_too_small_is_told_before_anything_is_fetched(
+    there: bool, work: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    needed = "_FREE_AFTER_TORCH_BYTES" if there else "_FREE_BYTES"
+    monkeypatch.setattr(environment, needed, 10**18)
+    monkeypatch.setattr(environment, "installed_torch", lambda: TORCH if there else None)
+    assert install(["-e", "."], "http://never.asked", PC) == 1
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("This takes 1000000000.0 GB of disk, and where ")
+    assert not work.exists()
+
+
+def test_without_network_a_sentence_says_so_after_pip_s_own_words(
+    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    work.mkdir()
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed_port()}/simple")
+    download = [sys.executable, "-m", "pip", "download", "--dest", str(tmp_path), "never-there"]
+    assert environment.run_pip(download) == 1
+    said = capfd.readouterr().err.splitlines()
+    assert said[-1] == (
+        "pip's index does not answer: connect this machine to the network, and the same command goes on."
+    )
+    assert any("No matching distribution" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("ERROR: Could not install: [Errno 28] No space left on device", "The disk is full: make room"),
+        ("WARNING: Retrying (Retry(...)): certificate is not yet valid", "set its date"),  # a board without a clock
+        ("ERROR: something else", None),
+    ],
+)
+def test_what_pip_ended_for_is_told_with_what_to_do(
+    words: str, remedy: str | None, work: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    work.mkdir()
+    script = f"import os, sys; print(os.environ['TMPDIR']); sys.exit({words!r})"
+    assert environment.run_pip([sys.executable, "-c", script]) == 1
+    said = capfd.readouterr()
+    assert said.out.strip() == str(work)  # /tmp may be in memory
+    lines = said.err.splitlines()
+    assert lines[0] == words
+    assert len(lines) == 1 + (remedy is not None)
+    assert (remedy or words) in lines[-1]
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_kernels_that_were_not_built_are_told(
+    built: bool, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "installed_torch", lambda: TORCH)
+    monkeypatch.setattr(environment, "run_pip", lambda command: 0)
+    (tmp_path / "engine/kernels").mkdir(parents=True)
+    if built:
+        (tmp_path / "engine/kernels/tenon_kernels.so").touch()
+    assert install(["-e", "."], None, PC) == 0
+    assert ("install a C compiler" in capfd.readouterr().err) != built
 
 
 @pytest.mark.parametrize(

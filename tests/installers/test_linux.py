@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,7 @@ from installers.linux.deb import (
     files_around,
     glibc_needed,
 )
-from installers.linux.desktop import desktop_entry, man_page, metainfo, mime_types
+from installers.linux.desktop import SERVICE, desktop_entry, man_page, metainfo, mime_types
 from installers.product import FILE_TYPES, ICON_SIZES_PX, IDENTIFIER, KEYWORDS, NAME, ROOT, SUMMARY, version
 from installers.release_notes import release_notes
 
@@ -111,6 +112,17 @@ def test_the_metainfo_is_valid(tmp_path: Path) -> None:
         ["appstreamcli", "validate", "--no-net", str(path)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_service_is_valid(tmp_path: Path) -> None:
+    path = tmp_path / "tenon-serve.service"
+    path.write_text(SERVICE.replace("ExecStart=tenon ", f"ExecStart={sys.executable} "), encoding="utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "--user", "verify", str(path)],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_the_metainfo_names_the_version() -> None:

@@ -2,7 +2,9 @@
 
 Run ``sudo python -m tests.package_trials.debian [PACKAGE]``. Debian is put into a folder (debootstrap), the package is
 installed there, and an ordinary user starts it under X and under Wayland; it is upgraded under an open window with a
-chat in it, restarted there and removed. The displays are outside (Xvfb, weston), so that no library of theirs hides one
+chat in it, restarted there and removed; it answers in a terminal and as the service that its unit starts. With
+``--offscreen --architecture arm64`` an ARM board's package is tried, under emulation on a PC, without displays and what
+is done with keys. The displays are outside (Xvfb, weston), so that no library of theirs hides one
 that the package forgot. Whatever is mounted lies in a mount namespace of its own and goes away with the program; the
 folder stays, and each run begins with a fresh copy of the bare system in it.
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -22,20 +25,25 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.request import Request, urlopen
 
-from installers.boards.root import MIRROR, PERSON, PERSON_ID, bootstrap, remove
+from installers.boards.root import MIRROR, PERSON, PERSON_ID, bootstrap, remove, trouble
+from installers.linux.deb import debian_architecture
 from installers.product import ROOT
 
-TOOLS = ("debootstrap", "unshare", "dpkg-deb", "Xvfb", "weston", "xdotool", "import")
+TOOLS = ("debootstrap", "unshare", "dpkg-deb")
+DISPLAY_TOOLS = ("Xvfb", "weston", "xdotool", "import")
 COMMAND = "tenon"
 QUESTION = "What is a tenon?"
+SIMPLE_QUESTION, SIMPLE_ANSWER = "What is the capital of France?", "Paris"
+SERVICE, PORT = "usr/share/systemd/user/tenon-serve.service", 18366
 # Keys of what is imported when it is shown first: settings, models, this machine, help.
 LATE_DIALOGS, LATE_PAGES = ("ctrl+comma", "F1"), ("ctrl+shift+m", "ctrl+shift+h")
 # Rows of the screen that another page changes; a caret that blinks or a button in focus changes fewer.
 CHANGED_ROWS = 150
 DISPLAY = ":97"
 SOCKETS = "/run/tenon-trial"
-PATIENCE_S = 180.0
+PATIENCE_S, EMULATED_PATIENCE_S = 180.0, 1800.0
 WIDTH, HEIGHT = 1400, 900
 RESTART_OFFER_S = 32.0  # the program looks for a new file each 15 s, and believes it the second time
 # Its notice stands at the window's right; from that edge on: where nothing but the notice is, and where its button is.
@@ -54,6 +62,7 @@ class Trial:
     pictures: Path | None = None  # folder for pictures of the screen
     rows: list[tuple[str, float, str]] = field(default_factory=list)  # steps: what, how long, what came of it
     held: bool = True
+    patience_s: float = PATIENCE_S
 
     def step(self, name: str, work: Callable[[], str]) -> None:
         """Do something, and write down how it went; what follows an unheld step is tried all the same."""
@@ -111,7 +120,7 @@ class Trial:
         return f"{package.stat().st_size / 1e6:.1f} MB, {size} KiB, {len(self.packages() - before)} packages with it"
 
 
-def run(command: list[str], timeout_s: float = 900.0) -> str:
+def run(command: list[str], timeout_s: float = 3600.0) -> str:
     """Run a program to its end.
 
     Raises:
@@ -137,17 +146,17 @@ def wait_for(what: str, condition: Callable[[], object]) -> None:
         time.sleep(0.2)
 
 
-def make_system(trial: Trial, suite: str, mirror: str) -> str:
+def make_system(trial: Trial, suite: str, mirror: str, architecture: str) -> str:
     """Give a minimal Debian the mounts of a running system."""
-    base = trial.folder.with_name(f"{suite}.bare")
-    bootstrap(base, suite, mirror)
+    base = trial.folder.with_name(f"{suite}-{architecture}.bare")
+    bootstrap(base, suite, mirror, f"--arch={architecture}")
     remove(trial.folder)
     run(["cp", "--archive", str(base), str(trial.folder)])
     for place in ("proc", "dev", "tmp/.X11-unix", SOCKETS[1:]):
         (trial.folder / place).mkdir(parents=True, exist_ok=True)
-    Path(SOCKETS).mkdir(exist_ok=True)
     run(["mount", "-t", "proc", "proc", str(trial.folder / "proc")])
     for place in ("/dev", "/tmp/.X11-unix", SOCKETS):
+        Path(place).mkdir(exist_ok=True)
         run(["mount", "--rbind", place, str(trial.folder / place[1:])])
     home = trial.folder / "home" / PERSON / ".run"
     home.mkdir(exist_ok=True, mode=0o700)
@@ -185,11 +194,59 @@ def self_test(trial: Trial, **display: str) -> str:
     Raises:
         Failed: it did, or there is something to tell, such as that the kernels do not fit.
     """
-    said = run(trial.as_person(COMMAND, "--self-test", **display), PATIENCE_S)
+    said = run(trial.as_person(COMMAND, "--self-test", **display), trial.patience_s)
     if notice := re.search(r"(?m)^notice +(.+)$", said):
         raise Failed(notice[1])
     times = dict(re.findall(r"^(window|engine|first token) +([\d.]+) s", said, re.MULTILINE))
     return "passed: " + ", ".join(f"{name} {seconds} s" for name, seconds in times.items())
+
+
+def ask(trial: Trial) -> str:
+    """Ask in a terminal.
+
+    Raises:
+        Failed: it was no answer.
+    """
+    said = run(trial.as_person(COMMAND, "ask", SIMPLE_QUESTION), trial.patience_s).strip()
+    if SIMPLE_ANSWER not in said:
+        raise Failed(f"it said {said}")
+    return said.splitlines()[0]
+
+
+def serve(trial: Trial) -> str:
+    """Start the service's command twice as systemd would, and ask each over HTTP.
+
+    Raises:
+        Failed: it gave no answer, did not end when told, or showed its key another time than at the first start.
+    """
+    found = re.search(r"(?m)^ExecStart=(.+)$", (trial.folder / SERVICE).read_text(encoding="utf-8"))
+    assert found is not None
+    command = found[1].replace("%E", f"/home/{PERSON}/.config").replace("$TENON_SERVE", f"--port {PORT}").split()
+    key, answers = "", []
+    body = json.dumps({"messages": [{"role": "user", "content": SIMPLE_QUESTION}], "max_tokens": 16}).encode()
+    for first in (True, False):
+        process = subprocess.Popen(trial.as_person(*command), stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        try:
+            said = ""
+            while "Ctrl+C" not in said:
+                if not (line := process.stdout.readline()):
+                    raise Failed(f"it ended with {process.wait()}: {said}")
+                said += line
+            shown = re.search(r"(?m)^Key: (\S+)$", said)
+            if (shown is not None) != first:
+                raise Failed(f"at the {'first' if first else 'second'} start it said {said}")
+            key = shown[1] if shown else key
+            headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+            request = Request(f"http://127.0.0.1:{PORT}/v1/chat/completions", body, headers)
+            with urlopen(request, timeout=trial.patience_s) as answer:
+                answers.append(json.load(answer)["choices"][0]["message"]["content"])
+        finally:
+            process.terminate()
+            code = process.wait(trial.patience_s)
+        if code or SIMPLE_ANSWER not in answers[-1]:
+            raise Failed(f"it answered {answers[-1]} and ended with {code}")
+    return f"{answers[0]} The key was shown at the first of two starts."
 
 
 class OpenWindow:
@@ -349,16 +406,29 @@ def leftovers(trial: Trial) -> str:
     left = run(["find", *places, "-xdev", "-iname", f"*{COMMAND}*"]).splitlines()
     if left:
         raise Failed(f"left behind: {' '.join(left[:5])}")
-    data = trial.folder / f"home/{PERSON}/.local/share/{COMMAND}/tenon.sqlite3"
-    return f"nothing left but the person's data ({data.stat().st_size} bytes of chats)"
+    data = sum(path.stat().st_size for path in (trial.folder / "home" / PERSON).rglob("tenon.sqlite3"))
+    return f"nothing left but the person's data ({data} bytes of chats)"
 
 
-def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) -> None:
+def try_out(trial: Trial, package: Path, work: Path, options: argparse.Namespace) -> None:
     """Run all the steps in order."""
-    trial.step(f"bare {suite}", lambda: make_system(trial, suite, mirror))
+    suite = options.suite
+    trial.step(f"bare {suite}", lambda: make_system(trial, suite, options.mirror, options.architecture))
     trial.step("install", lambda: trial.install(package))
-    trial.step("self-test under X", lambda: self_test(trial, DISPLAY=DISPLAY))
-    trial.step("self-test on Wayland alone", lambda: self_test(trial, WAYLAND_DISPLAY=f"{SOCKETS}/tenon"))
+    if options.offscreen:
+        trial.step("self-test offscreen", lambda: self_test(trial, QT_QPA_PLATFORM="offscreen"))
+    else:
+        trial.step("self-test under X", lambda: self_test(trial, DISPLAY=DISPLAY))
+        trial.step("self-test on Wayland alone", lambda: self_test(trial, WAYLAND_DISPLAY=f"{SOCKETS}/tenon"))
+    trial.step("question in a terminal", lambda: ask(trial))
+    trial.step("service", lambda: serve(trial))
+    if not options.offscreen:
+        try_window(trial, package, work)
+    trial.step("removal", lambda: leftovers(trial))
+
+
+def try_window(trial: Trial, package: Path, work: Path) -> None:
+    """Use, upgrade and restart an open window."""
     windows: list[OpenWindow] = []
     screens: list[list[bytes]] = []
 
@@ -406,7 +476,6 @@ def try_out(trial: Trial, package: Path, work: Path, suite: str, mirror: str) ->
         trial.step("upgrade under it", upgraded)
         trial.step("question after it", asked_after)
         trial.step("restart by its button", restarted)
-    trial.step("removal", lambda: leftovers(trial))
 
 
 def main() -> int:
@@ -417,10 +486,17 @@ def main() -> int:
     parser.add_argument("--mirror", default=MIRROR, help=f"where it comes from (default: {MIRROR})")
     parser.add_argument("--pictures", type=Path, help="folder for pictures of the screen")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/tenon-trial"), help="for the system's files")
+    parser.add_argument("--architecture", default=debian_architecture(), help="Debian's name of it (this machine's)")
+    parser.add_argument("--offscreen", action="store_true", help="without displays and what is done with keys")
     options = parser.parse_args()
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    tools = TOOLS if options.offscreen else TOOLS + DISPLAY_TOOLS
+    missing = [tool for tool in tools if shutil.which(tool) is None]
     if missing or os.geteuid():
-        print(f"This needs root's rights and {', '.join(missing or TOOLS)}.", file=sys.stderr)
+        print(f"This needs root's rights and {', '.join(missing or tools)}.", file=sys.stderr)
+        return 2
+    foreign = options.architecture != debian_architecture()
+    if foreign and (said := trouble()) is not None:
+        print(said, file=sys.stderr)
         return 2
     if "TENON_TRIAL_MOUNTS" not in os.environ:  # from here on in a mount namespace of its own
         os.environ["TENON_TRIAL_MOUNTS"] = "own"
@@ -431,10 +507,11 @@ def main() -> int:
         package = max((ROOT / "dist").glob("*.deb"), key=lambda path: path.stat().st_mtime)
     work = options.folder.resolve() / "work"
     work.mkdir(parents=True, exist_ok=True)
-    trial = Trial(options.folder.resolve() / "root", options.pictures)
-    displays = start_displays()
+    patience_s = EMULATED_PATIENCE_S if foreign else PATIENCE_S
+    trial = Trial(options.folder.resolve() / "root", options.pictures, patience_s=patience_s)
+    displays = [] if options.offscreen else start_displays()
     try:
-        try_out(trial, package.resolve(), work, options.suite, options.mirror)
+        try_out(trial, package.resolve(), work, options)
     finally:
         for display in displays:
             display.terminate()

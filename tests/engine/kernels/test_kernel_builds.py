@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import shutil
 import subprocess
 import sys
@@ -49,6 +51,37 @@ def test_a_failing_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(build.BuildFailed, match="does not compile"):
         build.build_library(tmp_path / "library.so")
     assert not (tmp_path / "library.so").exists()
+
+
+def test_what_was_built_before_is_taken_unless_a_source_is_newer_or_it_is_another_machine_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(build, "__file__", str(tmp_path / "build.py"))
+    monkeypatch.setattr(build, "SOURCES", tmp_path / "csrc")
+    monkeypatch.setattr(build, "build_library", lambda target: target.write_text("built"))
+    monkeypatch.setattr(ctypes, "CDLL", lambda path: loaded(Path(path)))
+
+    def loaded(path: Path) -> object:
+        if path.read_text() != "here":
+            raise OSError("wrong ELF class")
+        return path
+
+    source, own, target = tmp_path / "csrc/a.c", tmp_path / build.library_name(), tmp_path / "for a wheel/library"
+    for path, seconds in ((tmp_path / "build.py", 10), (source, 20), (own, 30)):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("here")
+        os.utime(path, (seconds, seconds))
+    build.provide_library(own)
+    build.provide_library(target)
+    assert (own.read_text(), target.read_text()) == ("here", "here")
+    os.utime(source, (40, 40))
+    build.provide_library(target)
+    assert target.read_text() == "built"
+    os.utime(source, (20, 20))
+    own.write_text("another machine's")
+    build.provide_library(own)
+    assert own.read_text() == "built"
 
 
 @pytest.mark.slow
