@@ -90,7 +90,8 @@ def add_to(commands: Any) -> None:
         "--vocabulary",
         metavar="N",
         type=int,
-        help="draft the N most frequent tokens only, 0 for all (default: an eighth of the model's, at least 8192)",
+        default=8192,
+        help="draft the N most frequent tokens only, 0 for all (default: %(default)s)",
     )
     draft.add_argument(
         "--out",

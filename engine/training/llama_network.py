@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -244,3 +245,8 @@ def product_type() -> torch.dtype:
             took = time.perf_counter() - begun
             best[rows.dtype] = min(took, best.get(rows.dtype, took))
     return min(best, key=best.__getitem__)
+
+
+def fast_products() -> AbstractContextManager[Any]:
+    """Return a context whose products have that type."""
+    return torch.autocast("cpu", torch.bfloat16, enabled=product_type() is torch.bfloat16)

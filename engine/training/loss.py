@@ -25,7 +25,7 @@ from engine.model.embedding import Embedding
 from engine.model.linear import rows_of
 from engine.training.draft_networks import FeatureGuesser
 from engine.training.features import FeatureBatch
-from engine.training.llama_network import product_type
+from engine.training.llama_network import fast_products, product_type
 
 #: Ranks within which a guess counts as right.
 TOPS = (1, 3, 10)
@@ -210,4 +210,5 @@ class FeatureObjective:
 
     def score(self, network: FeatureGuesser) -> Scores:
         """Score the draft on the texts kept aside."""
-        return score(network, self._ends, self._kept_aside)
+        with fast_products():
+            return score(network, self._ends, self._kept_aside)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -44,7 +45,7 @@ from engine.training.prompt_tokens import LossName, PromptTokenNetwork, PromptTo
 from engine.training.small_model import SmallNetwork, SmallObjective
 from engine.training.trainer import FILES, Objective, read_draft, running_time, train, write_draft
 from engine.training.tree_counts import count_probes, count_trees, network_of, replies_in, replies_of
-from engine.training.twin import Twin, check_memory
+from engine.training.twin import KEPT_TOKENS, Twin, check_memory
 
 KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
 HeadName = Literal["own", "shared"]
@@ -53,20 +54,22 @@ HeadName = Literal["own", "shared"]
 # them (of 1,536 it took 43 % of a step of 2,000 tokens), but fewer if the draft's vocabulary is large, since each has
 # a row of logits.
 _STEP_TOKENS, _STEP_COLUMN, _STEP_LOGITS = 2000, 2.5, 1 << 26
-# Tokens of a step of prompt tokens: a few thousand numbers learn more from many steps than from exact ones.
-_FEW_TOKENS = 640
+# Tokens of a step of prompt tokens, roughly a text: a few thousand numbers learn more from many steps than from exact
+# ones, and each token runs through the whole target three times.
+_FEW_TOKENS = 160
 _LONGEST = 640
 # Share of the minutes in which the target may write.
 _WRITING = 0.5
 # One text in twenty is kept aside to score on, as in EAGLE, but no more than can be scored quickly.
 _KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
-# Tokens that a draft guesses. Of Qwen2.5 1.5B's 151,936 tokens the 8,192 most frequent ones in 136 texts have 82 % of
-# what it says in others, twice as many 87 %, and four times as many 92 %.
-_DRAFTED, _DRAFTED_SHARE = 8192, 8
+#: Tokens that a draft guesses: 90 % of what Qwen2.5-Coder 1.5B (151,936 tokens) says in other texts than the 489 in
+#: which they are the most frequent. A head for it is right as often with 18,992 of them, 94 %, each read for a guess.
+DRAFTED = 8192
 # Count added for a token of a low id, which is frequent in most vocabularies, beside the counts of seen tokens.
 _ASSUMED = 500.0
-# Tokens from which the best linear draft is computed.
-_LINEAR_TOKENS = 60_000
+# Tokens from which the best linear draft is computed, divided by its guesses, each of which has features of its own in
+# memory; and tokens from which only the size of features is.
+_LINEAR_TOKENS, _MEASURED_TOKENS = 60_000, 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +94,7 @@ class TrainRequest(TextRequest):
     blocks: int  # 1 to 6: transformer blocks, or residual blocks of each Medusa head
     fusion: FusionName  # dovetail or eagle, of a feature draft
     out: Path  # folder of the draft; training continues from a draft of the same shape in it
-    # Tokens that it may draft, the most frequent ones; 0 for all, None for an eighth of the target's, at least 8,192
-    vocabulary: int | None = None
+    vocabulary: int = DRAFTED  # tokens that it may draft, the most frequent ones; 0 for all
     kind: KindName = "feature"  # a feature draft, Medusa heads, prompt tokens, or a small model
     # Number of Medusa heads, or of prompt tokens: 1 to 16; None for 4 heads or 3 tokens
     heads: int | None = None
@@ -130,6 +132,9 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     stride = max(_KEPT_ASIDE_SHARE, len(examples) // _KEPT_ASIDE)
     aside = examples[::stride]
     learned = [example for at, example in enumerate(examples) if at % stride] or examples
+    if kind is PromptTokenNetwork:
+        ends_of = accumulate(len(one.ids) for one in aside)
+        aside = [one for one, end in zip(aside, ends_of, strict=True) if end <= KEPT_TOKENS] or aside[:1]
     print(f"texts to learn from: {len(learned)}, to score on: {len(aside)}", file=out, flush=True)
 
     torch.manual_seed(request.seed)
@@ -137,13 +142,15 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     known = network is not None
     if network is None:
         size = config.vocabulary_size
-        count = max(_DRAFTED, size // _DRAFTED_SHARE) if request.vocabulary is None else request.vocabulary or size
-        network = make(_frequent_tokens(learned, size, count, target.tokenizer.end_ids))
+        network = make(_frequent_tokens(learned, size, request.vocabulary or size, target.tokenizer.end_ids))
     else:
         print(f"goes on from the draft in {request.out}", file=out, flush=True)
     ends = TargetEnds.of(decoder, network.token_ids if isinstance(network, FeatureGuesser) else None)
     most = min(max(_STEP_TOKENS, round(_STEP_COLUMN * config.hidden_size)), _STEP_LOGITS // len(ends.head))
-    tokens = max(_longest(config), _FEW_TOKENS if kind is PromptTokenNetwork else most)
+    tokens = _FEW_TOKENS if kind is PromptTokenNetwork else max(_longest(config), most)
+    if isinstance(network, FeatureGuesser):
+        # From prompts too: what the target would say in them is as true, and the draft reads them in any case.
+        learned = [replace(one, learn=(True,) * len(one.ids)) for one in learned]
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
     objective: Objective[Any] = FeatureObjective(ends, kept_aside)
     if isinstance(network, PromptTokenNetwork):
@@ -155,10 +162,14 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         objective = PromptTokenObjective(twin, ends, kept_aside, request.loss)
     elif isinstance(network, SmallNetwork):
         objective = SmallObjective(ends, kept_aside)
-    elif isinstance(network, MedusaNetwork) and not known:
-        network.begin_as(ends.head)
-    elif isinstance(network, DraftNetwork) and not known and network.shape.fusion == "eagle":
-        _begin_linear(network, decoder, ends, learned)
+    elif isinstance(network, FeatureGuesser) and network.fitted:
+        count = min(network.fitted, max(len(one.ids) for one in learned) - 2)
+        rows = _rows(decoder, ends, learned, count, _MEASURED_TOKENS if known else _LINEAR_TOKENS)
+        embedding, features, *following = rows
+        if not known:
+            network.begin(ends.head, embedding, features, following)
+        network.measure(embedding, features)
+        del rows, embedding, features, following
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
     minutes = max(ends_at - running_time().seconds(), 1.0) / 60
     try:
@@ -286,7 +297,7 @@ def check_texts(request: TextRequest) -> None:
 
 
 def _check(request: TrainRequest) -> None:
-    if request.vocabulary not in (None, 0) and request.vocabulary < 2:
+    if request.vocabulary != 0 and request.vocabulary < 2:
         raise InvalidOption(f"The draft's vocabulary is {request.vocabulary} tokens, but it must have at least 2.")
     if request.out.is_file():
         raise InvalidOption(f"{request.out} is a file: give a folder for the draft.")
@@ -373,17 +384,18 @@ def begin_ordinary(network: PromptTokenNetwork, decoder: Decoder, examples: Sequ
     network.begin_as(decoder.source.embedding(ids).float() * (1.0 if scale is None else scale))
 
 
-def _begin_linear(network: DraftNetwork, decoder: Decoder, ends: TargetEnds, examples: Sequence[Example]) -> None:
-    """Let plain concatenation begin as the best linear draft for some of the examples."""
-    rows: list[tuple[Tensor, Tensor]] = []
-    count = 0
-    for example in examples:
+def _rows(decoder: Decoder, ends: TargetEnds, examples: Sequence[Example], count: int, most: int) -> tuple[Tensor, ...]:
+    """Return (n, h) rows of some examples: embeddings, features before them, and as bfloat16 so many after these."""
+    embeddings: list[Tensor] = []
+    features: list[Tensor] = []
+    found = 0
+    for example in (one for one in examples if len(one.ids) > count + 1):
         batch = batch_of(decoder, KIND, [example])
-        features = batch.features[0]
-        # Prompts too: what follows a token in them is as true.
-        rows.append((ends.embed(batch.tokens[0, 1:-1]), torch.stack((features[:-2], features[1:-1]), 1)))
-        count += len(rows[-1][0])
-        if count > _LINEAR_TOKENS:
+        windows = batch.features[0, :-1].bfloat16().unfold(0, count + 1, 1)
+        embeddings.append(ends.embed(batch.tokens[0, 1 : len(windows) + 1]))
+        features.append(windows)
+        found += len(windows)
+        if found > most // count:
             break
-    embedding, both = (torch.cat(part) for part in zip(*rows, strict=True))
-    network.begin_linear(embedding, *both.unbind(1))
+    first, *following = torch.cat(features).unbind(-1)
+    return torch.cat(embeddings), first.float(), *following

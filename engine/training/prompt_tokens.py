@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy
@@ -175,6 +176,11 @@ class PromptTokenObjective:
     def __init__(self, twin: Twin, ends: TargetEnds, kept_aside: Sequence[FeatureBatch], loss: LossName) -> None:
         self._twin, self._ends, self._kept_aside, self._loss = twin, ends.for_products(), kept_aside, loss
 
+    @cached_property
+    def _read(self) -> list[Any]:
+        """Keys and values of the batches that are only scored, each time on the same places."""
+        return [self._twin.read(batch.tokens)[1] for batch in self._kept_aside]
+
     def loss(self, network: PromptTokenNetwork, batch: FeatureBatch) -> Tensor:
         """Return the loss of one batch, a mean over places by their shares."""
         places, members, _ = network.embeddings.shape
@@ -199,10 +205,9 @@ class PromptTokenObjective:
         places, members, _ = network.embeddings.shape
         tokens = forwards = 0
         right, seen = torch.zeros(places, len(TOPS)), torch.zeros(places, 1)
-        for batch in self._kept_aside:
+        for batch, cache in zip(self._kept_aside, self._read, strict=True):
             length = batch.tokens.shape[1]
             every = _Insertions.of(batch.learn, places, None)
-            _, cache = self._twin.read(batch.tokens)
             for inserted in every.pieces(members):
                 hidden = self._behind(network, cache, inserted, length)
                 likeliest = self._ends.tokens(self._logits(hidden), TOPS[-1])

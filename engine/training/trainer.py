@@ -13,11 +13,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, Protocol, TextIO, TypeVar
 
 import torch
@@ -30,7 +31,7 @@ from engine.drafting.medusa import write_beside
 from engine.freed_memory import give_back_memory
 from engine.training.draft_networks import DraftNetwork, MedusaNetwork, TrainedDraft
 from engine.training.features import KIND, FeatureBatch
-from engine.training.llama_network import product_type
+from engine.training.llama_network import fast_products, product_type
 from engine.training.loss import Scores
 from engine.training.prompt_tokens import PromptTokenNetwork
 from engine.training.small_model import TOKENIZER_FILES
@@ -70,11 +71,22 @@ def orthogonalise(matrix: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum whose updates are orthogonalised; for weights of two dimensions."""
+    """Momentum whose updates are orthogonalised; for weights of two dimensions.
+
+    Args:
+        units: Size of a weight's entries, for all or for each column; 1 if it has none. Updates are orthogonal, and of
+            the size of the rate, in these units.
+    """
 
     def __init__(
-        self, weights: list[nn.Parameter], lr: float, momentum: float = 0.95, weight_decay: float = 0.01
+        self,
+        weights: list[nn.Parameter],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.01,
+        units: Mapping[Tensor, Tensor] = MappingProxyType({}),
     ) -> None:
+        self._units = units
         super().__init__(weights, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
@@ -86,7 +98,8 @@ class Muon(torch.optim.Optimizer):
                     continue
                 average: Tensor = self.state[weight].setdefault("momentum", torch.zeros_like(weight))
                 average.lerp_(weight.grad, 1 - group["momentum"])
-                update = orthogonalise(weight.grad.lerp(average, group["momentum"]))
+                unit = self._units.get(weight, 1.0)
+                update = orthogonalise(weight.grad.lerp(average, group["momentum"]) * unit) * unit
                 scale = group["lr"] * max(1.0, weight.shape[0] / weight.shape[1]) ** 0.5
                 weight.mul_(1 - group["lr"] * group["weight_decay"]).add_(update, alpha=-scale)
 
@@ -101,7 +114,7 @@ def optimizers(network: nn.Module, matrix_rate: float, other_rate: float) -> lis
         (matrices if inner else others).append(weight)
     found: list[torch.optim.Optimizer] = []
     if matrices:
-        found.append(Muon(matrices, matrix_rate))
+        found.append(Muon(matrices, matrix_rate, units=getattr(network, "units", {})))
     if others:
         found.append(torch.optim.AdamW(others, other_rate, betas=(0.9, 0.95), weight_decay=0.0, eps=1e-10))
     return found
@@ -267,7 +280,7 @@ class Trainer(Generic[N, S]):
         return losses
 
     def _gradients(self, batch: S) -> tuple[float, tuple[Tensor, ...]]:
-        with torch.autocast("cpu", torch.bfloat16, enabled=product_type() is torch.bfloat16):
+        with fast_products():
             loss = self.loss(self.network, batch)
         share = self.shares[batch.kind]
         return loss.item(), torch.autograd.grad(loss * share, list(self.network.parameters()))

@@ -31,6 +31,9 @@ from engine.weights.checkpoint import Checkpoint
 #: Rows of prompt tokens for each token of a text in a step; rows that run at once, and rows whose logits are in
 #: memory.
 ROWS_EACH, ROWS_AT_ONCE, LOGIT_ROWS = 1.0, 256, 128
+#: Tokens of texts that prompt tokens are scored on, whose keys and values are kept: a place that is scored costs as
+#: much as one that is learned.
+KEPT_TOKENS = 2000
 # Mean difference to the engine's distributions in nats that is allowed: 16 bits and the kernels' 8-bit activations
 # give a tenth of it, another rotation or norm several nats.
 _CLOSE = 0.1
@@ -213,8 +216,8 @@ def training_bytes(config: ModelConfig, tokens: int, vocabulary_size: int, threa
     weights = DENSE_BF16 if product is DENSE_BF16.dense else weight_format("fp32")
     of_row = 10 * config.hidden_size + 3 * config.intermediate_size
     # Keys and values of the texts as they were read, and once for each head after every layer for the gradients.
-    of_token = 7 * config.heads * config.head_dim
-    numbers = config.layers * (threads * ROWS_AT_ONCE * of_row + tokens * of_token)
+    of_token, of_kept = 7 * config.heads * config.head_dim, 2 * config.kv_heads * config.head_dim
+    numbers = config.layers * (threads * ROWS_AT_ONCE * of_row + tokens * of_token + KEPT_TOKENS * of_kept)
     logits = threads * 24 * LOGIT_ROWS * vocabulary_size
     return weight_bytes(config, weights) + numbers * product.itemsize + logits + _LIBRARY_BYTES
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
+from torch import nn
 from torch.nn import functional
 
 from engine.training.llama_network import Network, Shape
-from engine.training.trainer import Progress, Schedule, Trainer, orthogonalise
+from engine.training.trainer import Muon, Progress, Schedule, Trainer, orthogonalise
 
 TINY = Shape(64, 32, 64, 2, 4, 2, max_position_embeddings=64)
 
@@ -99,3 +100,21 @@ def test_transformers_computes_the_same_logits(tmp_path: Path) -> None:
     tokens = torch.tensor([[random.Random(1).randrange(64) for _ in range(30)]])
     with torch.no_grad():
         torch.testing.assert_close(model(tokens).logits, network.logits(network(tokens)), atol=2e-4, rtol=2e-4)
+
+
+def test_steps_are_those_of_a_matrix_in_its_own_units() -> None:
+    torch.manual_seed(1)
+    unit = torch.logspace(-2, 2, 12)
+    given, wanted = torch.randn(40, 12) / unit, torch.randn(40, 8)
+    weight = nn.Parameter(torch.randn(8, 12) * unit)
+    scaled = nn.Parameter(weight.detach() / unit)
+    ours, theirs = Muon([weight], 0.1, units={weight: unit}), Muon([scaled], 0.1)
+    for _ in range(5):
+        for optimizer, loss in (
+            (ours, given @ weight.T - wanted),
+            (theirs, (given * unit) @ scaled.T - wanted),
+        ):
+            optimizer.zero_grad()
+            loss.square().mean().backward()
+            optimizer.step()
+    torch.testing.assert_close(weight / unit, scaled, atol=0.05, rtol=0.05)  # their products may be of 16 bits

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.nn import functional
 
 from engine.cli import main
 from engine.decoding.loop import Decoding, Hooks, Recipe
@@ -46,7 +47,7 @@ from engine.training.features import KIND, Example, ExampleSupply, batch_of, fea
 from engine.training.generation import Turn, Writer
 from engine.training.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
 from engine.training.making import TextRequest, TrainRequest
-from engine.training.trainer import Trainer, read_draft, train, write_draft
+from engine.training.trainer import Trainer, optimizers, read_draft, train, write_draft
 from engine.verifying import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
@@ -273,10 +274,45 @@ def test_the_best_linear_guess_is_where_concatenation_begins(target: Decoder) ->
     network = DraftNetwork(shape_for(target.config, 1, "eagle"))
     embedding, features = torch.randn(2, 4000, 64).unbind()
     following = 3 * embedding - features.roll(1, 1) + 2
-    network.begin_linear(embedding, features, following)
+    network.begin(torch.zeros(0), embedding, features, [following])
     guessed = network(embedding[None], features[None])[0]
     # The ridge takes a hundredth.
     torch.testing.assert_close(guessed, following, atol=0.3, rtol=0.05)
+
+
+@pytest.mark.parametrize("scale", [1.0, 200.0])
+def test_concatenation_learns_alike_in_all_sizes_of_features(target: Decoder, scale: float) -> None:
+    torch.manual_seed(1)
+    network = DraftNetwork(shape_for(target.config, 2, "eagle"))
+    embedding, features = torch.randn(64, 64), torch.randn(64, 64)
+    following = scale * (embedding + features.roll(1, 1))
+    network.begin(torch.zeros(0), embedding / 50, scale * features, [following])
+    network.measure(embedding / 50, scale * features)
+    # The attention, which has no norm before it, sees several rows at first.
+    attention = network.layers[0].self_attn
+    query, key = (projection(scale * features) for projection in (attention.q_proj, attention.k_proj))
+    assert 0.1 < float(query.detach().std()) < 10
+    assert 0.1 < float(key.detach().std()) < 10
+    before = network(embedding[None] / 50, scale * features[None]).detach()
+    for weight in network.parameters():
+        weight.grad = torch.randn_like(weight)
+    for optimizer in optimizers(network, 0.02, 0.0):
+        optimizer.step()
+    moved = network(embedding[None] / 50, scale * features[None]) - before
+    assert 0.01 < float(moved.detach().std()) / scale < 10
+
+
+def test_medusa_heads_begin_as_guesses_of_features(target: Decoder) -> None:
+    torch.manual_seed(1)
+    network = MedusaNetwork(target.config, 3, 2, own_maps=False)
+    features = 3 * torch.randn(4000, 64) + 1
+    maps = [(0.1 * torch.randn(64, 64), torch.randn(64)) for _ in range(2)]
+    following = [features + functional.silu(features @ weight.T + bias) for weight, bias in maps]
+    network.begin(torch.zeros(0), features, features, following)
+    first, second, third = (head[:2](features) for head in network.heads)
+    for guessed, true in zip((first, second), following, strict=True):
+        assert (guessed - true).square().mean() < 0.05 * (features - true).square().mean()
+    torch.testing.assert_close(third, features)
 
 
 def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> None:
