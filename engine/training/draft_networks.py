@@ -302,18 +302,19 @@ class DraftNetwork(FeatureGuesser):
         """Let plain concatenation learn in the units of what it reads and guesses.
 
         Qwen2.5 1.5B's features are 240 times its embeddings: by equal steps for all columns a draft changes nothing of
-        what it makes of a token. Features have one unit, because its own guesses vary in all columns alike.
+        what it makes of a token. A guess has the unit of each column, because it is read again: a column that hardly
+        varies has large weights, and a small error there is a large one in the next guess.
         """
-        size = _size(features)
-        of_token = (size / _size(embedding)).expand(embedding.shape[-1])
-        self.units = {self.fc.weight: torch.cat((of_token, torch.ones_like(of_token)))}
+        size, of_guess = _size(features), features.std(0)[:, None]
+        of_inputs = torch.stack((1 / _size(embedding), 1 / size)).repeat_interleave(features.shape[-1])
+        self.units = {self.fc.weight: of_guess * of_inputs}
         for at, layer in enumerate(self.layers):
             attention, feed_forward = cast(Attention, layer.self_attn), cast(FeedForward, layer.mlp)
             for projection in (attention.q_proj, attention.k_proj, attention.v_proj):
                 self.units[projection.weight] = _size(projection.weight) / _xavier(projection.weight)
             of_values = self.units[attention.v_proj.weight] * (1.0 if at else size)
-            self.units[attention.o_proj.weight] = size / of_values
-            self.units[feed_forward.down_proj.weight] = size
+            self.units[attention.o_proj.weight] = of_guess / of_values
+            self.units[feed_forward.down_proj.weight] = of_guess
 
     @torch.no_grad()
     def begin(self, head: Tensor, embedding: Tensor, features: Tensor, following: Sequence[Tensor]) -> None:

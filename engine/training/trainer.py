@@ -74,8 +74,8 @@ class Muon(torch.optim.Optimizer):
     """Momentum whose updates are orthogonalised; for weights of two dimensions.
 
     Args:
-        units: Size of a weight's entries, for all or for each column; 1 if it has none. Updates are orthogonal, and of
-            the size of the rate, in these units.
+        units: Units of a weight's entries, in its shape or one that spreads to it; 1 if it has none. Updates are
+            orthogonal, and of the size of the rate, in these units.
     """
 
     def __init__(
