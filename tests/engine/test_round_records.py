@@ -16,12 +16,8 @@ PROMPT = "one two three four one two three four one two " * 3
 @pytest.fixture(scope="module")
 def reply(client: EngineClient, tmp_path_factory: pytest.TempPathFactory) -> Reply:
     folder = write_checkpoint(Path(tmp_path_factory.mktemp("model")), "llama-tied", seed=3, num_hidden_layers=2)
-    # While the machine is busy a draft may seem to cost more than it saves, so that little is drafted.
-    for _ in range(8):
-        client.events.clear()
-        found = client.answer(PROMPT, folder, mode="lookup", max_tokens=64)
-        if found.drafted_text:
-            break
+    # While the machine is busy a draft may seem to cost more than it saves: it is verified whatever it costs.
+    found = client.answer(PROMPT, folder, mode="lookup", max_tokens=64, as_published=True)
     assert found.timings.draft_n_accepted > 0
     return found
 
