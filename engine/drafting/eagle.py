@@ -279,9 +279,12 @@ class ShareChances(Chances):
         return min(here * self.chance(_class(share), share), _MOST_SHARE)
 
     def added(self, gain: float) -> None:
-        """Note the tokens that guesses of a next token were expected to gain."""
-        self.adds = _LATELY * self.adds + (1 - _LATELY) * gain
-        self._usual = self.adds if self._usual is None else _EVER * self._usual + (1 - _EVER) * gain
+        """Note the tokens that guesses of a next token were expected to gain.
+
+        A head that doubts a long match takes away more than it adds, but it is asked where steps cost nothing.
+        """
+        self.adds = max(_LATELY * self.adds + (1 - _LATELY) * gain, 0.0)
+        self._usual = self.adds if self._usual is None else max(_EVER * self._usual + (1 - _EVER) * gain, 0.0)
 
     def begin(self, shape: DraftShape) -> None:
         """Begin a reply, to which the head may add what it usually does; rows cost what this shape says."""

@@ -347,7 +347,7 @@ class _Ridge:
     """Ridge regression from (n, d) rows, in closed form; the bias is free."""
 
     def __init__(self, given: Tensor) -> None:
-        self._middle, self._size = given.mean(0), given.std(0).clamp_min(1e-6)
+        self._middle, self._size = given.mean(0), given.std(0, correction=0).clamp_min(1e-6)
         self.rows = functional.pad((given - self._middle) / self._size, (0, 1), value=1.0)
         gram = self.rows.T @ self.rows
         gram.diagonal()[:-1].add_(_RIDGE * len(given))

@@ -154,7 +154,8 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
     objective: Objective[Any] = FeatureObjective(ends, kept_aside)
     if isinstance(network, PromptTokenNetwork):
-        check_memory(config, tokens, len(ends.head), threads)
+        longest = max(len(one.ids) for one in learned)  # no text is parted, and each thread has one
+        check_memory(config, max(tokens, threads * longest), len(ends.head), threads)
         twin = Twin(target.checkpoint)
         if not known:
             begin_ordinary(network, decoder, learned)
