@@ -322,7 +322,8 @@ class DraftNetwork(FeatureGuesser):
         ridge.fill(self.fc, ridge.solve(following[0].float()))
         attention = cast(Attention, self.layers[0].self_attn)
         for projection in (attention.q_proj, attention.k_proj, attention.v_proj):
-            # No norm is before them: of features in the place of numbers around 1 each row would see one row alone.
+            # No norm is before them. Weights for numbers around 1 would make attention of large features so sharp that
+            # each row sees a single row.
             projection.weight.div_(_size(features))
 
     def sizes(self) -> dict[str, Any]:
@@ -446,7 +447,7 @@ class MedusaNetwork(FeatureGuesser):
 
     @torch.no_grad()
     def begin(self, head: Tensor, embedding: Tensor, features: Tensor, following: Sequence[Tensor]) -> None:
-        """Let first blocks begin as guesses of features: least squares by the slopes of the fit before.
+        """Let first blocks begin as guesses of features: each step fits what is missing, times SiLU's slope there.
 
         A block adds no less than SiLU's least value, -0.28, so that the best linear map is out of its reach.
         """

@@ -69,7 +69,7 @@ def test_a_raspberry_pi_says_what_holds_it_down(
     earlier: tuple[HeldDown, ...],
     tool: bool,
 ) -> None:
-    """Bits 0 to 3: too little voltage, frequency capped, throttled, limit of the temperature; since the start: 16."""
+    """Bits 0 to 3: too little voltage, capped, throttled, too hot; bits 16 to 19: any of these since the start."""
     monkeypatch.setattr(host, "_FLAGS_OF_BOARDS", str(tmp_path / "soc*" / "*firmware" / "get_throttled"))
     if tool:
         program = tmp_path / "vcgencmd"
