@@ -329,8 +329,10 @@ class Worth(Schedule):
             rows,
             step_worth=min(1.0, self._cost.step_s * tokens_per_s),
             second_worth=tokens_per_s,
-            row_worth=row_s * tokens_per_s,
-            row_worths=tuple([(forward_s(size) - plain_s) * tokens_per_s for size in range(1, min(rows, _PRICED) + 1)]),
+            row_worth=max(0.0, row_s) * tokens_per_s,
+            row_worths=tuple(
+                [max(0.0, forward_s(size) - plain_s) * tokens_per_s for size in range(1, min(rows, _PRICED) + 1)]
+            ),
         )
 
     def _tokens_per_s(self) -> float:
