@@ -18,7 +18,8 @@ from engine.terminal import set_up_streams
 def spawning() -> SpawnContext:
     """Return Python's way to start a fresh process, without the process that tracks semaphores.
 
-    Tenon shares none, and that process takes 13 MB. Whoever makes a semaphore all the same starts it then.
+    Tenon shares none, and that process takes 13 MB. A semaphore that is made here all the same starts it; one that is
+    made in a process started so is not tracked, and what that process leaves behind when it is killed stays.
     """
     if sys.platform != "win32":
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -31,7 +31,8 @@ _FIRST_PLAIN = 2
 # expected to wait for weights. As many drafts refused in a row make the oldest costs of rows forgotten, as they may
 # have been another program's (tests/engine/decoding/test_worth.py); each time doubles that number.
 _REFRESH_AFTER, _FIRST_AFTER = 64, 8
-# Drafts in a row of which nodes are cut before one more is verified, and how often that number doubles.
+# After so many drafts in a row whose last nodes did not pay, one node more is verified to measure its row again; the
+# number doubles each time, at most so often.
 _WIDER_AFTER, _WIDER_SELDOM = 12, 2
 # Tokens that a draft must gain beyond its cost: rounds with a draft have small costs that no clock sees.
 _LEAST_GAIN = 0.03
@@ -53,7 +54,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 8, 64
 _RANK_WEIGHT, _RANK_MEMORY, _COUNTED_ROUNDS = 1.0, 0.93, 4.0
 # Chance that is expected of the likeliest node.
 _FIRST_CHANCE = 0.6
-# Numbers of rows whose cost drafters with steps are told.
+# Drafters with steps are told the cost of 1, 2 and so on up to so many rows, and that of each further row.
 _PRICED = 8
 _NOTHING = Draft()
 #: Most nodes of a draft if nobody says otherwise.
@@ -328,8 +329,10 @@ class Worth(Schedule):
             rows,
             step_worth=min(1.0, self._cost.step_s * tokens_per_s),
             second_worth=tokens_per_s,
-            row_worth=row_s * tokens_per_s,
-            row_worths=tuple([(forward_s(size) - plain_s) * tokens_per_s for size in range(1, min(rows, _PRICED) + 1)]),
+            row_worth=max(0.0, row_s) * tokens_per_s,
+            row_worths=tuple(
+                [max(0.0, forward_s(size) - plain_s) * tokens_per_s for size in range(1, min(rows, _PRICED) + 1)]
+            ),
         )
 
     def _tokens_per_s(self) -> float:

@@ -57,7 +57,7 @@ _WEIGHT, _MEMORY = 8.0, 0.995
 # The assumed shares of guesses that hold before any was seen: those right behind the text, for a head whose training
 # texts are unknown, and those behind a guess that held. The third is the rate at which observations fade.
 _USUAL, _ONWARD, _ONWARD_MEMORY = 0.25, 0.5, 0.95
-# Rates at which what the head adds fades, lately and in all texts.
+# Rates at which observations of what the head adds fade: for its worth lately, and for that in all texts.
 _LATELY, _EVER = 0.9, 0.98
 # Weight of the assumption that guesses hold in this text as often as in all texts, in expected hits, and the rate at
 # which those seen fade.
@@ -70,9 +70,9 @@ Guesses: TypeAlias = Sequence[Guess]
 # Bounds to which a share is clamped before its odds are computed, which would be infinite at 1.
 _LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
 # Tokens that are looked at after each node: the chain goes on with the first and ends at the others. On 27 greedy
-# replies of a model of 1.5 billion parameters a third gained a hundredth where rows are cheap, ten gained no more.
+# replies of a model of 1.5 billion parameters a third token gained 1 % where rows are cheap, and ten gained no more.
 _TOKENS = 3
-# Least chance that the next token is not a match's, with which a draft shows what the head adds to a text.
+# A draft shows what the head adds to a text if the chance that the next token is not the match's is at least this.
 _HALF = 0.5
 # A head that does not pay is left alone for at least so many tokens, and for four for each row of the prompt that
 # it has not read.
@@ -269,7 +269,7 @@ class ShareChances(Chances):
         # tokens that guesses of a next token gain beyond their rows, by their chances: in all texts, and lately
         self._usual: float | None = None
         self.adds = usual
-        self.onward = _ONWARD  # share of the likeliest guesses behind one that held that held as well
+        self.onward = _ONWARD  # share of the likeliest guesses that held where the guess before had held
         self.step_worth = 0.0  # least worth that the last proposal wanted of a step
         self._expected = self._held = 0.0  # lately
 
@@ -279,9 +279,12 @@ class ShareChances(Chances):
         return min(here * self.chance(_class(share), share), _MOST_SHARE)
 
     def added(self, gain: float) -> None:
-        """Note the tokens that guesses of a next token were expected to gain."""
-        self.adds = _LATELY * self.adds + (1 - _LATELY) * gain
-        self._usual = self.adds if self._usual is None else _EVER * self._usual + (1 - _EVER) * gain
+        """Note the tokens that guesses of a next token were expected to gain.
+
+        A head that doubts a long match takes away more than it adds, but it is asked where steps cost nothing.
+        """
+        self.adds = max(_LATELY * self.adds + (1 - _LATELY) * gain, 0.0)
+        self._usual = self.adds if self._usual is None else max(_EVER * self._usual + (1 - _EVER) * gain, 0.0)
 
     def begin(self, shape: DraftShape) -> None:
         """Begin a reply, to which the head may add what it usually does; rows cost what this shape says."""
@@ -345,7 +348,7 @@ def _beside(guesses: Guesses, match: Guess) -> Guesses:
 
 
 class ChainDraft(Drafter):
-    """Chains of a head with the second likeliest token beside each node, joined with prompt lookup's matches.
+    """Chains of a head with the next likeliest tokens beside each node, joined with prompt lookup's matches.
 
     Both are in one tree, whose nodes have chances. The chain goes on with the likeliest token, whether the head or the
     match says it, and behind each of its nodes stands what lookup finds there.

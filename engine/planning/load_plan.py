@@ -473,7 +473,7 @@ class LoadPlanner:
         sizes = Sizes(self._config, formats[-1], self._wanted, LEAST_STATES)
         while sizes.context > self._smallest and sum(sizes.caches) > most:
             sizes = replace(sizes, context=max(sizes.context // 2, self._smallest))
-        full = replace(sizes, weights=formats[0])  # which half of the context may have room for
+        full = replace(sizes, weights=formats[0])  # a shorter context may have room for whole keys and values
         chosen = full if sizes.context < self._wanted and sum(full.caches) <= most else sizes
         for one in (chosen, replace(sizes, context=self._smallest)):
             for kind in (StreamedExpertsPlan, StreamedPlan):

@@ -138,7 +138,7 @@ def _assumed_on(board: _Board, report: MachineReport) -> HostSpeed:
     formats = {}
     for name in MEASURED_NAMES:
         size = weight_format(name).matrix_bytes(rows, columns) / (rows * columns)
-        one, many = (plain, plain) if name in ("fp32", "bf16") else (narrow, wide)
+        one, many = (plain, plain) if name in ("fp32", "bf16", "f16") else (narrow, wide)
         formats[name] = FormatSpeed(min(memory, size * per_s / one), per_s / many, 0.2)
     return HostSpeed(memory, _BOARD_OPERATOR_S, formats)
 

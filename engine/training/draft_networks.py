@@ -323,7 +323,8 @@ class DraftNetwork(FeatureGuesser):
         ridge.fill(self.fc, ridge.solve(following[0].float()))
         attention = cast(Attention, self.layers[0].self_attn)
         for projection in (attention.q_proj, attention.k_proj, attention.v_proj):
-            # No norm is before them: of features in the place of numbers around 1 each row would see one row alone.
+            # No norm is before them. Weights for numbers around 1 would make attention of large features so sharp that
+            # each row sees a single row.
             projection.weight.div_(_size(features))
 
     def sizes(self) -> dict[str, Any]:
@@ -348,7 +349,7 @@ class _Ridge:
     """Ridge regression from (n, d) rows, in closed form; the bias is free."""
 
     def __init__(self, given: Tensor) -> None:
-        self._middle, self._size = given.mean(0), given.std(0).clamp_min(1e-6)
+        self._middle, self._size = given.mean(0), given.std(0, correction=0).clamp_min(1e-6)
         self.rows = functional.pad((given - self._middle) / self._size, (0, 1), value=1.0)
         gram = self.rows.T @ self.rows
         gram.diagonal()[:-1].add_(_RIDGE * len(given))
@@ -447,7 +448,7 @@ class MedusaNetwork(FeatureGuesser):
 
     @torch.no_grad()
     def begin(self, head: Tensor, embedding: Tensor, features: Tensor, following: Sequence[Tensor]) -> None:
-        """Let first blocks begin as guesses of features: least squares by the slopes of the fit before.
+        """Let first blocks begin as guesses of features: each step fits what is missing, times SiLU's slope there.
 
         A block adds no less than SiLU's least value, -0.28, so that the best linear map is out of its reach.
         """

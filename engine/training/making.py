@@ -63,12 +63,12 @@ _WRITING = 0.5
 # One text in twenty is kept aside to score on, as in EAGLE, but no more than can be scored quickly.
 _KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
 #: Tokens that a draft guesses: 90 % of what Qwen2.5-Coder 1.5B (151,936 tokens) says in other texts than the 489 in
-#: which they are the most frequent. A head for it is right as often with 18,992 of them, 94 %, each read for a guess.
+#: which they are the most frequent. With 18,992 tokens, 94 %, a head is right no more often, and each guess reads more.
 DRAFTED = 8192
 # Count added for a token of a low id, which is frequent in most vocabularies, beside the counts of seen tokens.
 _ASSUMED = 500.0
-# Tokens from which the best linear draft is computed, divided by its guesses, each of which has features of its own in
-# memory; and tokens from which only the size of features is.
+# Tokens from which a draft's beginning is computed, divided by the number of its guesses, since each keeps features of
+# its own in memory; and tokens from which only the sizes of embeddings and features are computed.
 _LINEAR_TOKENS, _MEASURED_TOKENS = 60_000, 2000
 
 
@@ -149,12 +149,13 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     most = min(max(_STEP_TOKENS, round(_STEP_COLUMN * config.hidden_size)), _STEP_LOGITS // len(ends.head))
     tokens = _FEW_TOKENS if kind is PromptTokenNetwork else max(_longest(config), most)
     if isinstance(network, FeatureGuesser):
-        # From prompts too: what the target would say in them is as true, and the draft reads them in any case.
+        # Prompts are learned too: the target's guesses there teach as much, and its features are computed in any case.
         learned = [replace(one, learn=(True,) * len(one.ids)) for one in learned]
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
     objective: Objective[Any] = FeatureObjective(ends, kept_aside)
     if isinstance(network, PromptTokenNetwork):
-        check_memory(config, tokens, len(ends.head), threads)
+        longest = max(len(one.ids) for one in learned)  # no text is parted, and each thread has one
+        check_memory(config, max(tokens, threads * longest), len(ends.head), threads)
         twin = Twin(target.checkpoint)
         if not known:
             begin_ordinary(network, decoder, learned)

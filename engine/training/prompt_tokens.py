@@ -178,7 +178,7 @@ class PromptTokenObjective:
 
     @cached_property
     def _read(self) -> list[Any]:
-        """Keys and values of the batches that are only scored, each time on the same places."""
+        """Keys and values of the batches that are only scored, which stay the same."""
         return [self._twin.read(batch.tokens)[1] for batch in self._kept_aside]
 
     def loss(self, network: PromptTokenNetwork, batch: FeatureBatch) -> Tensor:

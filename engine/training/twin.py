@@ -31,8 +31,8 @@ from engine.weights.checkpoint import Checkpoint
 #: Rows of prompt tokens for each token of a text in a step; rows that run at once, and rows whose logits are in
 #: memory.
 ROWS_EACH, ROWS_AT_ONCE, LOGIT_ROWS = 1.0, 256, 128
-#: Tokens of texts that prompt tokens are scored on, whose keys and values are kept: a place that is scored costs as
-#: much as one that is learned.
+#: Most tokens of the texts that prompt tokens are scored on: their keys and values stay in memory, and to score a place
+#: takes as long as to learn from one.
 KEPT_TOKENS = 2000
 # Mean difference to the engine's distributions in nats that is allowed: 16 bits and the kernels' 8-bit activations
 # give a tenth of it, another rotation or norm several nats.

@@ -183,10 +183,7 @@ def main() -> None:
     if options.inside:
         print(json.dumps((serve if options.serve else window)(options)))
     else:
-        arguments = [word for word in sys.argv[1:] if not word.startswith("--limit")]
-        if options.limit is not None:
-            arguments.remove(next(word for word in sys.argv[1:] if not word.startswith("--")))
-        print(json.dumps(run(*arguments, limit_bytes=options.limit and int(options.limit))))
+        print(json.dumps(run(*sys.argv[1:], limit_bytes=options.limit and int(options.limit))))
 
 
 if __name__ == "__main__":  # the processes that are started import this file too

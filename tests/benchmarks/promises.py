@@ -40,7 +40,7 @@ TEXT = (Path(__file__).parent / "texts" / "handbook.txt").read_text(encoding="ut
 CONTEXT, LONG = 2048, 2400
 PHASES = ("fresh", "taught")
 FIGURES = ("speed", "first token", "memory")
-#: Models, and the draft of one that no bundled ones are for.
+#: Models; behind a plus sign the draft of one for which none is bundled.
 MODELS = (
     "smollm2",
     "gemma-3-270m-q4_k_m.gguf",

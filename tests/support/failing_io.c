@@ -281,7 +281,7 @@ ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size
 }
 
 /* What a power cut leaves for sure: files as they were when they were synced last, in a folder beside the watched one.
- * A caller that holds it sees none change meanwhile. */
+ * Between failing_io_hold and failing_io_let_go none is synced. */
 static char safe[PATH_MAX];
 static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
 

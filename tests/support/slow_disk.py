@@ -13,7 +13,7 @@ from engine.planning.hardware import measure_report
 from engine.process import serve
 from engine.weights.direct_reader import DirectReader
 
-# Of the slowest machine that this is run on.
+# What the disk of the slowest machine that this runs on brings.
 _OWN_GB_PER_S = 2.0
 
 

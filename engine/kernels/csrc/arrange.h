@@ -12,7 +12,7 @@
 
 static const uint8_t no_block[MOST_BLOCK_BYTES];    /* of a row that pads its panel */
 
-/* `count` words of each block: [count][rows]. A panel's are turned over four by four, which is four times as fast. */
+/* `count` words of each block: [count][rows]. A panel's are transposed four by four, which is four times as fast. */
 INLINE void take_words(const uint8_t *const *block, int at, int count, const int rows, uint8_t *restrict out)
 {
     const int whole = rows % LANES ? 0 : count / LANES * LANES;
@@ -101,7 +101,7 @@ INLINE void split_two_bits(const uint8_t *const *block, int at, const int rows, 
             }
 }
 
-/* 32 bytes of each block that hold a group in each bit: a plane each, by turning over 8 by 8 bits. */
+/* 32 bytes of each block that hold a group in each bit: a plane each, by transposing 8 by 8 bits. */
 INLINE void split_bits(const uint8_t *const *block, int at, const int rows, uint8_t *out, int stride)
 {
     static const uint32_t low[3] = {0x55555555u, 0x33333333u, 0x0f0f0f0fu};
@@ -258,7 +258,7 @@ INLINE void take_points(const int32_t type, const uint8_t *const *block, int gro
             word = signs_and_spare(word, word >> 28);
             break;
         case TENON_IQ2_XS:
-            /* Nine bits of an index and seven signs of each point */
+            /* of each point nine bits of its index, then seven signs */
             at = from + 2 + 8 * group;
             word = word_at(at, 0);
             spare = word_at(at, 1);

@@ -12,7 +12,7 @@
  *   add_runs(sum, run)            a sub-block's sum with a further run's, or a group's in pairs
  *   LANE_STEP(run, w, x, at)      where a product by one of four lanes takes one instruction: a run and the products with the
  *                                 activations' `at`-th four bytes; it stands in for run_begin and run_steps
- *   ASKS_AHEAD                    0: the processor's own prefetchers do
+ *   ASKS_AHEAD                    0 where memory is left to the processor's own prefetchers
  *
  * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sub-blocks are added in order, times their
  * scales, then groups by fused multiply-add with the activations' scale, and chunks by another with the weights' factor.
@@ -156,7 +156,7 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
     const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS / subs, run = RUN_STEPS(bits, mins, steps);
     const int paired = SPREAD_PAIRED(bits), started = !mins && !SPREAD_SIGNED(bits);
     const int by_steps = BY_STEPS(type, columns);
-    const int by_twos = HAS_LANES && by_steps && subs == 1 && BLOCK_FORMS[type].nibble_planes; /* both nibbles of bytes */
+    const int by_twos = HAS_LANES && by_steps && subs == 1 && BLOCK_FORMS[type].nibble_planes; /* a byte's nibbles in turn */
     ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
     fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL

@@ -23,8 +23,8 @@
     BLOCK_CLASS(2, 1, 2, 1)
 #define RUN_STEPS(bits, mins, steps) (steps)
 
-/* Products of two rows each, by their elements' places in fours: in 16 bits, which eight of -32 to 31 with 127 fit, else two
- * by two in 32. */
+/* Sums of products, of two rows in each vector. Up to 6 bits each of a row's four lanes sums eight products of -32 to 31 with
+ * 127 at most, which 16 bits hold; else two products that follow each other are added in 32 bits. */
 #define RUN struct products
 #define RUN_OF(v) ((void)(v), (struct products){vdupq_n_s16(0), vdupq_n_s16(0)})
 struct products { int16x8_t low, high; };

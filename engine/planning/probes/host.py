@@ -42,11 +42,12 @@ _FLAGS = {
 }
 # The same names in macOS's spelling.
 _APPLE_FEATURES = {"dotprod": "hw.optional.arm.FEAT_DotProd", "i8mm": "hw.optional.arm.FEAT_I8MM"}
-# The kernel's names of the drivers of processors' own sensors; others measure disks, batteries and radios.
-# Flags of the Raspberry Pi's firmware ("get_throttled" in Raspberry Pi's documentation of vcgencmd): those of now, and
-# 16 bits further those that were set since the start. A capped or throttled frequency is either's consequence.
+# Flags of the Raspberry Pi's firmware ("get_throttled" in Raspberry Pi's documentation of vcgencmd): those of now in
+# the low half, and 16 bits higher those that were ever set since the start. A frequency that is capped or throttled
+# follows from too little voltage or from heat.
 _FLAGS_OF_BOARDS = "/sys/devices/platform/soc*/*firmware/get_throttled"
 _VOLTAGE, _HEAT, _SLOWED, _SINCE_START = 0b0001, 0b1000, 0b0110, 16
+# The kernel's names of the drivers of processors' own sensors; others measure disks, batteries and radios.
 _PROCESSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")
 #: A machine whose other programs take more than this share of its processors is busy.
 BUSY = 0.1

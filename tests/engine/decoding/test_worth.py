@@ -201,3 +201,15 @@ def test_a_row_that_was_dear_beside_another_program_is_measured_again() -> None:
     assert 2 in sizes[:10]
     assert sizes[9:12] == [1, 1, 1]
     assert sizes[-20:].count(2) > 15
+
+
+def test_no_row_is_told_to_gain_time_where_a_plain_forward_was_slow() -> None:
+    """The model was expected to wait for its disk, but only its first forward did not find the weights in memory."""
+    drafter, costs = PromptLookup(), Costs(flat=True)
+    drafter.hidden_layers = (3,)
+    for size, seconds in ((0, 4.0), (2, 2.0), (2, 2.0)):
+        costs.add_forward(size, seconds)
+    shape = Worth(drafter, 15, costs).shape()
+    assert len(shape.row_worths) == 8
+    assert min(shape.row_worth, *shape.row_worths) == 0.0
+    assert shape.gain([0.0]) == 0.0

@@ -165,6 +165,15 @@ def test_a_text_in_which_no_guess_holds_is_noticed_before_shares_are_known() -> 
     assert chances.of_share(0.35) < 0.2  # of which nothing was seen
 
 
+def test_steps_that_cost_nothing_are_taken_after_the_head_doubted_a_long_match() -> None:
+    """With a fixed number of nodes no step has a price, but a match whose chance falls has lost expected tokens."""
+    chances = ShareChances(0.25)
+    chances.added(-5.0)
+    assert chances.adds >= chances.step_worth == 0.0
+    chances.begin(DraftShape(15))
+    assert chances.adds >= 0.0
+
+
 @pytest.mark.parametrize("step_ms", [10.0, 40.0])
 def test_a_network_whose_drafts_never_hold_is_hardly_asked(step_ms: float) -> None:
     """A plain round takes 100 ms; of 400 tokens no more than two in a hundred are lost, and the network is tried on."""

@@ -28,7 +28,9 @@ from engine.planning.kernel_table import (
     measured_rows,
     prefer_fastest,
 )
+from engine.planning.machine_speeds import machine_speeds
 from engine.planning.probes import host
+from tests.support.machines import machine
 from tests.support.matrices import matrix
 
 needs_choice = pytest.mark.skipif(len(candidates("q8_0")) < 2, reason="there is nothing to choose from on this machine")
@@ -241,3 +243,10 @@ def test_a_preferred_set_changes_no_bit(name: str) -> None:
 def _a_minute_ago(folder: Path) -> None:
     then = time.time() - 61
     os.utime(folder / "kernel-table.json", (then, then))
+
+
+def test_numbers_of_16_bits_are_multiplied_alike_on_a_board_that_was_not_measured() -> None:
+    """No kernel for ARM multiplies them in 8 bits as quantized weights are."""
+    board = machine_speeds(replace(machine("raspberry-pi-5-8gb"), speeds=None, kernels="dotprod"), None).host
+    assert board.formats["f16"] == board.formats["bf16"]
+    assert board.formats["f16"].products_per_s < board.formats["q8_0"].products_per_s

@@ -280,6 +280,14 @@ def test_the_best_linear_guess_is_where_concatenation_begins(target: Decoder) ->
     torch.testing.assert_close(guessed, following, atol=0.3, rtol=0.05)
 
 
+def test_a_single_row_suffices_to_begin_with(target: Decoder) -> None:
+    torch.manual_seed(1)
+    network = DraftNetwork(shape_for(target.config, 1, "eagle"))
+    embedding, features, following = torch.randn(3, 1, 64).unbind()
+    network.begin(torch.zeros(0), embedding, features, [following])
+    torch.testing.assert_close(network(embedding[None], features[None])[0], following, atol=1e-4, rtol=1e-4)
+
+
 @pytest.mark.parametrize("scale", [1.0, 200.0])
 def test_concatenation_learns_alike_in_all_sizes_of_features(target: Decoder, scale: float) -> None:
     torch.manual_seed(1)

@@ -25,7 +25,7 @@ from engine.drafting.prompt_tokens import PromptTokenCalibration, PromptTokenDra
 from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions
-from engine.model.config import read_config
+from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
@@ -429,6 +429,27 @@ def test_memory_is_predicted_and_refused(llama_folder: Path, tmp_path: Path, mon
     with pytest.raises(InvalidOption, match=r"takes .* GB of memory and 0\.001 GB are free"):
         making.run(request, io.StringIO())
     assert not (tmp_path / "set").exists()
+
+
+def test_each_thread_has_at_least_a_whole_text_in_memory(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step has 160 tokens, but no part of a text."""
+    asked: list[int] = []
+
+    def refuse(config: ModelConfig, tokens: int, vocabulary_size: int, threads: int) -> None:
+        asked.append(tokens)
+        raise InvalidOption("no memory")
+
+    monkeypatch.setattr(making, "check_memory", refuse)
+    monkeypatch.setattr(making, "_LONGEST", 100)
+    data = tmp_path / "data.jsonl"
+    data.write_text("\n".join(json.dumps({"text": f"The fox {n} jumps over the dog. " * 50}) for n in range(3)))
+    arguments = {"model": str(llama_folder), "data": data, "generate": None, "minutes": 0.1, "threads": 3}
+    request = making.TrainRequest(**arguments, blocks=1, fusion="eagle", out=tmp_path / "set", kind="prompt-tokens")
+    with pytest.raises(InvalidOption, match="no memory"):
+        making.run(request, io.StringIO())
+    assert asked == [300]
 
 
 @pytest.mark.parametrize(
