@@ -48,7 +48,7 @@ _CUDA_SIZE, _CPU_SIZE = "about 3 GB", "about 0.2 GB"
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 # pip unpacks wheels and compiles kernels here: /tmp is in memory on some systems, and a board has little of that.
 _WORK = Path(sys.prefix) / "unpacked"
-# Disk that it takes until torch is there, and then, with what pip unpacks and keeps in its cache.
+# Free disk that an installation needs while torch is missing, and once it is there; what pip unpacks and caches counts.
 _FREE_BYTES, _FREE_AFTER_TORCH_BYTES = 2_000_000_000, 1_000_000_000
 # Signs in what pip says, and what to do then; the first that is there counts.
 _REMEDIES = (
@@ -276,7 +276,7 @@ def installed(name: str) -> str | None:
 
 
 def take_own_torch(place: Path, packages: Path) -> None:
-    """Let this environment see the torch of another folder, and nothing else of it, in the place of its own."""
+    """Link the torch of another folder, and nothing else of that, into this environment in place of its own."""
     print(f"Taking torch for CUDA from {place}.", flush=True)
     if (packages / "torch").is_dir() and not (packages / "torch").is_symlink():
         subprocess.run([*_PIP, "uninstall", "--yes", "torch"], check=False)
@@ -333,7 +333,7 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
 
 
 def run_pip(command: Sequence[str]) -> int:
-    """Run pip, and say in a sentence what to do where its own words let one tell; return its exit code."""
+    """Run pip and return its exit code; if it fails for a reason in `_REMEDIES`, say in a sentence what to do."""
     environment = {**os.environ, "TMPDIR": str(_WORK)}
     said = ""
     with subprocess.Popen(

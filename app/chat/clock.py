@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import date
 
-# No Tenon ran before the year 2025.
+# A clock that says an earlier time is not set: no Tenon ran before the year 2025.
 EARLIEST_S = 1_735_689_600.0
 _begun_s = time.monotonic()
 _latest_s = EARLIEST_S
