@@ -24,8 +24,8 @@ Then = Callable[[TenonError | None], None]
 """Called once something is on the disk, or with the error that kept it from there."""
 
 _RETRY_MS = 5000
-# What is committed outlives this process. It waits in the system's memory, which a power cut empties, and in
-# SQLite's log no longer than this.
+# What is committed outlives this process. It waits in the system's memory, which a power cut empties, for so long at
+# most on a fast disk.
 _SYNC_MS = 500
 # A memory card takes 100 ms for a sync. The next one waits so long that syncs take a twentieth of the time at most.
 _SYNC_SHARE, _LONGEST_SYNC_MS = 20, 5_000
