@@ -129,7 +129,7 @@ class Application:
     def run(self) -> int:
         """Show the window and run until it is closed."""
         wanted, room = self.window.size(), self.window.screen().availableSize()
-        if wanted != wanted.boundedTo(room):  # a board's screen, whose window manager may move nothing
+        if wanted != wanted.boundedTo(room):  # a board's screen, to which its window manager may fit nothing
             self.window.resize(wanted.boundedTo(room))
             self.window.setWindowState(Qt.WindowState.WindowMaximized)
         self.window.show()

@@ -48,7 +48,7 @@ _CUDA_SIZE, _CPU_SIZE = "about 3 GB", "about 0.2 GB"
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 # pip unpacks wheels and compiles kernels here: /tmp is in memory on some systems, and a board has little of that.
 _WORK = Path(sys.prefix) / "unpacked"
-# Disk that it takes until torch is there, and then, with what pip unpacks and keeps in its cache.
+# Free disk that an installation needs while torch is missing, and once it is there; what pip unpacks and caches counts.
 _FREE_BYTES, _FREE_AFTER_TORCH_BYTES = 2_000_000_000, 1_000_000_000
 # Signs in what pip says, and what to do then; the first that is there counts.
 _REMEDIES = (
@@ -131,7 +131,9 @@ def own_torch(places: Sequence[Path]) -> Path | None:
             continue
         version = re.search(r"^__version__ = ['\"](\d+)\.(\d+)", said, re.MULTILINE)
         new = version is not None and (int(version[1]), int(version[2])) >= _OLDEST_TORCH
-        if new and re.search(r"^cuda\b.*= ['\"]", said, re.MULTILINE):
+        cuda = re.search(r"^cuda\b.*= ['\"]", said, re.MULTILINE)
+        ours = (place / "torch" / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}").exists()
+        if new and cuda and ours and any(place.glob("torch-*.dist-info")):  # which pip asks for its version
             return place
     return None
 
@@ -265,30 +267,34 @@ def choose_index(machine: Machine, version: str, index: str, answer_s: float = _
     return index, f"Fetching torch {version} for processors from PyTorch's own index: {size / 1e6:.0f} MB.{card}"
 
 
-def installed_torch() -> str | None:
-    """Version of the torch that is there, without its build's name; None without one."""
+def installed(name: str) -> str | None:
+    """Return the version of a package that is there, without its build's name; None without one."""
     try:
-        return importlib.metadata.version("torch").partition("+")[0]
+        return importlib.metadata.version(name).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
         return None
 
 
 def take_own_torch(place: Path, packages: Path) -> None:
-    """Let this environment see the torch of another folder, and nothing else of it, in the place of its own."""
+    """Link the torch of another folder, and nothing else of that, into this environment in place of its own."""
     print(f"Taking torch for CUDA from {place}.", flush=True)
     if (packages / "torch").is_dir() and not (packages / "torch").is_symlink():
         subprocess.run([*_PIP, "uninstall", "--yes", "torch"], check=False)
+    for link in list(packages.iterdir()):  # of an earlier torch, which may be gone
+        if link.is_symlink() and any(map(link.match, _PARTS_OF_TORCH)):
+            link.unlink()
     for pattern in _PARTS_OF_TORCH:
         for part in place.glob(pattern):
-            (packages / part.name).unlink(missing_ok=True)
             (packages / part.name).symlink_to(part)
 
 
 def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
     """Install torch, from the given index or the right one, then what pip's arguments name; return pip's exit code."""
     version = pinned_torch(machine)
-    there = machine.own_torch is not None or installed_torch() == version
+    there = machine.own_torch is not None or installed("torch") == version
     free, needed = shutil.disk_usage(sys.prefix).free, _FREE_AFTER_TORCH_BYTES if there else _FREE_BYTES
+    if there and installed("PySide6-Essentials"):
+        needed = 0  # an update, which fetches little or nothing
     if free < needed:
         print(
             f"This takes {needed / 1e9:.1f} GB of disk, and where {ROOT} lies {free / 1e9:.1f} GB are free: make room, "
@@ -327,7 +333,7 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
 
 
 def run_pip(command: Sequence[str]) -> int:
-    """Run pip, and say in a sentence what to do where its own words let one tell; return its exit code."""
+    """Run pip and return its exit code; if it fails for a reason in `_REMEDIES`, say in a sentence what to do."""
     environment = {**os.environ, "TMPDIR": str(_WORK)}
     said = ""
     with subprocess.Popen(

@@ -5,6 +5,7 @@ Titles that the model gives are asked for after a chat's first reply, while noth
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -149,7 +150,7 @@ class Shelf(QObject):
     def delete(self, conversation_id: int) -> None:
         """Put a conversation into the trash; it is erased after 30 days, at a start."""
         self._replies.stop(conversation_id)
-        entry = self._library.hide(conversation_id, clock.now())
+        entry = self._library.hide(conversation_id, time.time())
         if entry is not None:
             self._replies.forget(conversation_id)
             self._journal.set_deleted(conversation_id, True)
@@ -160,7 +161,7 @@ class Shelf(QObject):
         """Put a message into the trash, with all that follows it if it has alternatives; False if there is none."""
         if any(message.state.unfinished for message in self._library.all_messages(conversation_id)):
             self._replies.stop(conversation_id)
-        entry = self._library.delete_message(conversation_id, message_id, clock.now())
+        entry = self._library.delete_message(conversation_id, message_id, time.time())
         if entry is None:
             return False
         self._journal.delete_messages(entry)

@@ -24,13 +24,13 @@ Then = Callable[[TenonError | None], None]
 """Called once something is on the disk, or with the error that kept it from there."""
 
 _RETRY_MS = 5000
-# What is committed outlives this process. It waits in the system's memory, which a power cut empties, and in
-# SQLite's log no longer than this.
+# What is committed outlives this process. It waits in the system's memory, which a power cut empties, for so long at
+# most on a fast disk.
 _SYNC_MS = 500
-# A memory card takes 100 ms for a sync: it is asked for one no oftener than that these take a twentieth of the time.
+# A memory card takes 100 ms for a sync. The next one waits so long that syncs take a twentieth of the time at most.
 _SYNC_SHARE, _LONGEST_SYNC_MS = 20, 5_000
-# Time that a reply waits until its prompt is safe from a power cut. Its text is never there without the prompt: both
-# are in one log.
+# A reply waits so long for its prompt to be safe from a power cut, and then begins. Its text never outlives the prompt:
+# one log has both, the prompt first.
 _SYNC_PATIENCE_MS = 50
 _CHECKPOINT_MS = 30_000
 _END_S = 60.0  # for a disk that no longer answers: the window closes in any case
@@ -109,8 +109,8 @@ class Journal(QObject):
 
         Args:
             conversation_id: Nothing is written for one that is gone.
-            then: Called once they are written and safe from a power cut too, unless the disk takes longer than
-                `_SYNC_PATIENCE_MS` for that, or when that failed: a full disk ends no conversation.
+            then: Called when they are written and synced, `_SYNC_PATIENCE_MS` after the writing if the sync takes
+                longer, or when one of both failed: a full disk ends no conversation.
         """
         ids = self._unsaved.pop(conversation_id, set()) | set(message_ids)
         conversation = self._library.conversation(conversation_id, in_trash=True)
@@ -132,7 +132,7 @@ class Journal(QObject):
                 self._keep_in_mind(conversation_id, ids)
             self._settle(error)
             if then is not None:
-                waiting = [then]
+                waiting = [then]  # for the sync or for the timer, whichever ends first
                 once = lambda: waiting.pop()() if waiting else None  # noqa: E731
                 self._sync_now(once)
                 QTimer.singleShot(_SYNC_PATIENCE_MS, self, once)

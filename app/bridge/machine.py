@@ -313,7 +313,7 @@ class PowerWatch(QObject):
 
 
 def _trouble() -> str:
-    """Sentence on the reason to be slow; empty where there is none."""
+    """Return a sentence that says why this machine is slow now; empty where nothing slows it."""
     power = read_power()
     if power.on_mains is False:
         return tr(_ON_BATTERY)

@@ -35,7 +35,7 @@ from engine.messages import (
 
 # A kill of the window may cost 200 ms of text: what waits for this, then for the window and the writer's thread.
 _SAVE_MS = 25
-# On a memory card, where each time writes a page of 4 KiB.
+# On a memory card: each time writes 4 KiB or more.
 _SAVE_SELDOM_MS = 100
 # After the disk has refused.
 _RETRY_MS = 5_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from app.chat.clock import is_set
 from app.chat.conversation import Conversation, Message, MessageTree
 from app.chat.search import visible_text
 from app.chat.title import title_of
@@ -117,7 +118,9 @@ class Library:
     def trash(self) -> list[Deleted]:
         """Content of the trash, the latest first; what was deleted of a conversation before the whole goes with it."""
         messages = (entry for entry in self._deleted if self.conversation(entry.conversation_id) is not None)
-        return sorted((*messages, *self._trash.values()), key=lambda entry: entry.deleted_at, reverse=True)
+        entries = [*messages, *self._trash.values()]
+        # What was deleted before the clock was set came after all that had a time.
+        return sorted(entries, key=lambda entry: (not is_set(entry.deleted_at), entry.deleted_at), reverse=True)
 
     def bring_back(self, entry: Deleted) -> bool:
         """Take something out of the trash, and show the path of its messages; returns whether it was there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -268,7 +269,7 @@ class ConversationStore:
         with self._transaction():
             self._connection.execute(
                 "UPDATE conversations SET deleted_at = ? WHERE id = ?",
-                (clock.now() if deleted else None, conversation_id),
+                (time.time() if deleted else None, conversation_id),
             )
         if deleted:
             self._forget_reading(conversation_id)
@@ -285,7 +286,8 @@ class ConversationStore:
         """After a start, when no other Tenon runs: finish what the last one left.
 
         Replies that were being written are marked as interrupted and keep their text; what was in the trash for
-        `TRASH_DAYS` is erased, but nothing that is damaged. Writes nothing when there is nothing to do.
+        `TRASH_DAYS` is erased, but nothing that is damaged; these days begin now for what was deleted before the clock
+        was set. Writes nothing when there is nothing to do.
         What was read of chats that are gone is deleted.
         """
         if self._file:
@@ -303,11 +305,19 @@ class ConversationStore:
         if not left:
             return
         with self._transaction():
+            for table in ("conversations", "messages") if clock.is_set(time.time()) else ():
+                # Times of one day keep apart what was deleted one after the other.
+                self._connection.execute(
+                    f"UPDATE {table} SET deleted_at = ? + deleted_at - 86400 * CAST(deleted_at / 86400 AS INTEGER)"
+                    f" WHERE deleted_at < ? AND {intact(table)}",
+                    (time.time(), clock.EARLIEST_S),
+                )
+            times = (clock.EARLIEST_S, expired)
             self._connection.execute(
-                f"DELETE FROM conversations WHERE deleted_at < ? AND {intact('conversations')}", (expired,)
+                f"DELETE FROM conversations WHERE deleted_at BETWEEN ? AND ? AND {intact('conversations')}", times
             )
             deleted = self._connection.execute(
-                f"SELECT id FROM messages WHERE deleted_at < ? AND {intact('messages')}", (expired,)
+                f"SELECT id FROM messages WHERE deleted_at BETWEEN ? AND ? AND {intact('messages')}", times
             )
             erase_messages(self._connection, [row[0] for row in deleted.fetchall()])
             for message_id, parts in self._parts().items():

@@ -72,7 +72,7 @@ def emulated() -> bool:
 
 
 def bootstrap(folder: Path, suite: str, mirror: str = MIRROR, *options: str) -> None:
-    """Put a minimal Debian with an ordinary user into a folder, unless it is there; a folder in part there never is.
+    """Put a minimal Debian with an ordinary user into a folder that is not there yet; it appears once it is complete.
 
     Raises:
         CalledProcessError: debootstrap or one of its programs failed, and said why.
@@ -105,7 +105,8 @@ def run(folder: Path, command: Sequence[str]) -> int:
             shutil.copyfile(Path("/", name), folder / name)
     place = folder / "home" / PERSON / "tenon"
     place.mkdir(parents=True, exist_ok=True)
-    # What git knows or would add: no build of this machine's; and nothing of an earlier copy but what was built there.
+    # What git tracks or would add, so nothing that was built on this machine. Of an earlier copy in the folder stays
+    # only what was built there.
     git = ["git", "-c", f"safe.directory={ROOT}", "-c", f"core.excludesFile={ROOT / '.gitignore'}"]
     cleaning = [*git, f"--git-dir={ROOT / '.git'}", f"--work-tree={place}", "clean", "-ffdq"]
     subprocess.run(cleaning, cwd=place, check=True)

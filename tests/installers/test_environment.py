@@ -6,6 +6,7 @@ import os
 import platform
 import socket
 import sys
+import sysconfig
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -268,27 +269,31 @@ def test_torch_comes_alone_and_then_the_rest(
     example = make_wheel("example", "1.0", {"example/__init__.py": b"", "example-1.0.dist-info/WHEEL": WHEEL})
     (wheels / "example-1.0-py3-none-any.whl").write_bytes(example)
     monkeypatch.setenv("PIP_TARGET", str(folder))
-    monkeypatch.setattr(environment, "installed_torch", lambda: None)
+    monkeypatch.setattr(environment, "installed", lambda name: None)
     monkeypatch.setattr(environment, "cpu_index", lambda: "http://never.asked" if given else server.index)
     rest = ["--no-index", "--find-links", str(wheels), "example"]
     assert install(rest, server.index if given else None, machine) == 0
     assert {"torch", "example"} <= {path.name for path in folder.iterdir()}
     assert ("from PyTorch's own index" in capfd.readouterr().out) != given
-    monkeypatch.setattr(environment, "installed_torch", lambda: TORCH)
+    monkeypatch.setattr(environment, "installed", lambda name: TORCH)
     server.requests.clear()
     assert install(rest, None, machine) == 0
     assert server.requests == []  # the pinned one is there
     assert not work.exists()
 
 
-@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("there", [(), ("torch",), ("torch", "PySide6-Essentials")])
 def test_a_disk_that_is_too_small_is_told_before_anything_is_fetched(
-    there: bool, work: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    there: tuple[str, ...], work: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     needed = "_FREE_AFTER_TORCH_BYTES" if there else "_FREE_BYTES"
     monkeypatch.setattr(environment, needed, 10**18)
-    monkeypatch.setattr(environment, "installed_torch", lambda: TORCH if there else None)
-    assert install(["-e", "."], "http://never.asked", PC) == 1
+    monkeypatch.setattr(environment, "installed", lambda name: TORCH if name in there else None)
+    monkeypatch.setattr(environment, "run_pip", lambda command: 0)
+    refused = "PySide6-Essentials" not in there  # an update of what is there takes next to nothing
+    assert install(["-e", "."], "http://never.asked", PC) == refused
+    if not refused:
+        return
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("This takes 1000000000.0 GB of disk, and where ")
     assert not work.exists()
@@ -336,7 +341,7 @@ def test_kernels_that_were_not_built_are_told(
     built: bool, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(environment, "ROOT", tmp_path)
-    monkeypatch.setattr(environment, "installed_torch", lambda: TORCH)
+    monkeypatch.setattr(environment, "installed", lambda name: TORCH)
     monkeypatch.setattr(environment, "run_pip", lambda command: 0)
     (tmp_path / "engine/kernels").mkdir(parents=True)
     if built:
@@ -357,15 +362,24 @@ def test_a_jetson_s_own_torch_is_taken_alone(
     for name in ("torch", "torchgen", "numpy", f"torch-{version}.dist-info"):
         (system / name).mkdir(parents=True)
     (system / "torch" / "version.py").write_text(f"__version__ = '{version}'\ncuda: Optional[str] = {cuda}\n")
+    compiled = system / "torch" / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
+    compiled.touch()
     (system / f"torch-{version}.dist-info" / "METADATA").write_text(f"Name: torch\nVersion: {version}\n")
     found = own_torch([tmp_path / "nowhere", system])
     assert found == (system if taken else None)
     if found is None:
         return
+    compiled.rename(compiled.with_name("_C.cpython-27-aarch64-linux-gnu.so"))
+    assert own_torch([system]) is None  # it is another Python's
+    compiled.touch()
     jetson = replace(BOARD, nvidia=True, own_torch=found)
     assert [line for line in constraints(jetson).splitlines() if line.startswith("torch==")] == [f"torch=={version}"]
+    for gone in ("functorch", "torch-1.0.dist-info"):  # of an older one
+        (packages / gone).symlink_to(system / gone)
     for _ in range(2):  # again, over what is there
         take_own_torch(found, packages)
     assert sorted(path.name for path in packages.iterdir()) == ["torch", f"torch-{version}.dist-info", "torchgen"]
     assert (packages / "torch" / "version.py").is_file()
     assert "Taking torch for CUDA from" in capsys.readouterr().out
+    (system / f"torch-{version}.dist-info").rename(system / "torch.egg-info")  # as of a build from source
+    assert own_torch([system]) is None

@@ -678,7 +678,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_of(
         "app/chat/clock.py",
         "tests/app/bridge/test_wrong_clock.py",
-        ("said if said >= _EARLIEST_S else", "said if said >= 0 else", "what is deleted in 1970 is erased once the clock is set"),
+        ("return seconds >= EARLIEST_S", "return seconds >= 0", "what is deleted in 1970 is erased once the clock is set"),
     ),
     *_of(
         "app/bridge/journal.py",

@@ -88,11 +88,11 @@ class TrashDialog(RingedDialog):
 
     @Slot()
     def _show(self) -> None:
-        library, now = self._workspace.library, clock.now()
+        library = self._workspace.library
         trash = library.trash()
         self.list.clear()
         for entry in trash:
-            left = max(0, TRASH_DAYS - int((now - entry.deleted_at) / _DAY_S))
+            left = max(0, TRASH_DAYS - int(clock.passed_since(entry.deleted_at) / _DAY_S))
             chat = library.conversation(entry.conversation_id)  # none where the whole is in the trash
             title = entry.title if chat is None else tr("“{words}” in {chat}", words=entry.title, chat=chat.title)
             item = QListWidgetItem(f"{title}  ·  {tr('%n day(s) left', left)}", self.list)

@@ -155,7 +155,7 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         section=px(TextStyle.SECTION.value[0]),
         reading=px(TextStyle.READING.value[0]),
         small=px(TextStyle.SMALL.value[0]),
-        # What is inside of borders and padding.
+        # Heights without borders and padding.
         button=max(px(30), finger - 2),
         row_button=max(px(26), finger - 2),
         field=max(px(30), finger - 2),

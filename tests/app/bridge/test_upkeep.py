@@ -237,7 +237,7 @@ def test_heat_and_a_weak_supply_that_come_in_mid_reply_are_said_once(
     chat = workspace.turns.send(None, "slow 500")
     desk.wait(lambda: bool(remarks))
     assert workspace.library.messages(chat)[-1].state.unfinished
-    assert len(looks) == 3
+    assert len(looks) >= 3  # the one that told is heard of after the next may have begun
     workspace.replies.stop(chat)
     desk.answer(workspace, "say 2", chat)
     assert remarks == [looks[-1].troubles[0]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from threading import Event, get_ident
-from time import sleep
+from time import monotonic, sleep
 
 import pytest
 
@@ -93,7 +93,7 @@ def test_a_reply_is_written_on_while_the_disk_is_slow(desk: Desk, monkeypatch: p
 
 
 def test_a_memory_card_is_synced_seldom_and_nothing_waits_for_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sync of 100 ms: none in the window's thread, none that a reply waits for, and no more than it has time for."""
+    """Syncs take 100 ms: the window's thread makes none, no reply waits for one, and there are few of them."""
     sync, threads = os.fsync, list[int]()
 
     def slow(file: int) -> None:
@@ -105,11 +105,11 @@ def test_a_memory_card_is_synced_seldom_and_nothing_waits_for_it(desk: Desk, mon
     workspace = desk.open()
     chat = workspace.turns.send(None, "slow 150")
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
-    sent = len(threads)
+    sent, begun = len(threads), monotonic()
     desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
     assert get_ident() not in threads
     assert 2000 <= workspace._journal._sync.interval() <= 5000
-    assert len(threads) - sent <= 4  # 7 at two a second
+    assert len(threads) - sent <= 3 + (monotonic() - begun) / 2  # 0.5 s apart they would be four times as many
 
 
 def test_a_reply_begins_although_the_disk_does_not_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

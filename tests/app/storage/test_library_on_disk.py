@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from app.chat.clock import EARLIEST_S
 from app.chat.conversation import Conversation, Message
 from app.chat.library import Library
 from app.storage.conversation_store import ConversationStore
@@ -84,7 +85,7 @@ class Person:
                 self.save()
             else:
                 self.next_id += 1
-                entry = self.library.delete_message(self.chat, message.id, float(self.next_id))
+                entry = self.library.delete_message(self.chat, message.id, EARLIEST_S + self.next_id)
                 assert entry is not None
                 self.save()
                 self.store.set_messages_deleted(entry.ids, entry.deleted_at)

@@ -63,7 +63,7 @@ def too_small(shown: QWidget) -> list[str]:
         if not part.isVisible() or isinstance(part.parent(), QLineEdit | QComboBox | QAbstractSpinBox):
             continue
         left = part.mapTo(shown, QPoint(0, 0)).x()
-        if part.height() < 44 or left < 0 or left + part.width() > shown.width():
+        if min(part.width(), part.height()) < 44 or left < 0 or left + part.width() > shown.width():
             found.append(f"{type(part).__name__} {part.accessibleName() or part.text()!r} {part.geometry()}")
     return found
 
