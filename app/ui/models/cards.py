@@ -132,7 +132,7 @@ class ModelCard(QFrame):
         self._about = PlainLabel(self, kind="sub", wrap=True)
         self._speed = PlainLabel(self, kind="page-title")
         self._unit = ElidedLabel(kind="sub", parent=self)
-        self._pace = ElidedLabel(kind="label", parent=self)
+        self._pace = PlainLabel(self, kind="label", wrap=True)
         self._fit = PlainLabel(self, kind="label")
         self._memory = PlainLabel(self, kind="sub")
         self._bar = ShareBar(theme, tr("Memory it would take"), self)
