@@ -132,8 +132,12 @@ class Journal(QObject):
                 self._keep_in_mind(conversation_id, ids)
             self._settle(error)
             if then is not None:
-                waiting = [then]  # for the sync or for the timer, whichever ends first
-                once = lambda: waiting.pop()() if waiting else None  # noqa: E731
+                waiting = [then]
+
+                def once() -> None:  # by the sync or by the timer, whichever ends first
+                    if waiting:
+                        waiting.pop()()
+
                 self._sync_now(once)
                 QTimer.singleShot(_SYNC_PATIENCE_MS, self, once)
 

@@ -6,6 +6,7 @@
 #include "rows.h"
 #include "sets.h"
 
+/* Integers below 128 are signed bytes as they stand: their zero point is taken off where sums begin, at no cost. */
 #define SPREAD_SIGNED(bits) ((bits) > 7)
 #define SPREAD_WIDE(bits) 0
 #define SPREAD_PAIRS 0
