@@ -471,7 +471,7 @@ INLINE void narrow_panel(const int type, const struct job *job, int64_t panel, i
 #define CHUNK(vectors) \
     block_chunk(type, job, from, &scales, group, groups, token, tokens, values, (struct ahead){from + VECTOR_AHEAD, step}, \
                 vectors, GROUP / t.sub, t.mins, t.bits, has_whole_scales(type))
-        if (NARROW_COLUMNS <= 1 || tokens == 1 || !IS_UNSPREAD(type))
+        if (TILE_VECTORS == MOST_VECTORS || NARROW_COLUMNS <= 1 || tokens == 1 || !IS_UNSPREAD(type))
             CHUNK(MOST_VECTORS);
         else
             CHUNK(TILE_VECTORS);
