@@ -168,6 +168,7 @@ class LoadedModel:
         # Preparer of requests before their turn
         self.preparation = Preparation(self.tokenizer, opened.place, cache_folder())
         self.placement = placed.placement  # placement of the target's weights
+        self.longest_prompt = 0  # tokens of the longest prompt so far, or of those that were read together
         self._at_home = placed.at_home
         # False if the layers left the GPU and did not reach the host.
         self._whole = True

@@ -407,7 +407,10 @@ class ReplyRun:
         load = model.plan.keeping([draft in self._drafts for draft in model.drafts])
         first_s = self._machine.first_token_s(self._mode, load, self._run.drafts, timings.prompt_n)
         rows = 1 + self._planner.plan.mode(self._plan.mode).draft_nodes
-        held = model.plan.holds_bytes(model.target.config, len(self._prompt) + timings.predicted_n, rows)
+        tokens = len(self._prompt) + timings.predicted_n
+        together = any(record.beside for record in self._clock.rounds)  # with prompts of whatever length
+        model.longest_prompt = max(model.longest_prompt, model.plan.context if together else len(self._prompt))
+        held = model.plan.holds_bytes(model.target.config, tokens, model.longest_prompt, rows)
         promise = replace(self._plan.promise, first_token_s=first_s, memory_bytes=held - preparers_bytes())
         return replace(self._plan, promise=promise)
 

@@ -147,14 +147,14 @@ def _with_draft(options: LoadOptions) -> LoadOptions:
 
 
 def _may_leave(options: LoadOptions) -> bool:
-    """Return whether drafts that were named are left where they gain nothing."""
+    """Return whether drafts that were named are left where they gain nothing, all of them or some."""
     return bool(named_drafts(options.drafts)) and options.memory == AUTO and not options.insists
 
 
 def _left(options: LoadOptions, planner: ModelPlanner) -> str:
-    """Return a sentence if the model is faster without the drafts that were named, or an empty text."""
+    """Return a sentence if the model is faster without some of the drafts that were named, or an empty text."""
     plan, taken = planner.plan, planner.plan.taken
-    if not _may_leave(options) or taken is None or taken.drafts:
+    if not _may_leave(options) or taken is None or len(taken.drafts) == len(planner.drafts):
         return ""
     best = plan.drafted(several=len(planner.drafts) > 1)
     times = None if best is None else plan.times_plain(best)
@@ -163,7 +163,7 @@ def _left(options: LoadOptions, planner: ModelPlanner) -> str:
         return ""
     left = say(
         _LEFT,
-        draft=", ".join(title_of_model(draft.name) for draft in planner.drafts),
+        draft=", ".join(title_of_model(draft.name) for draft in planner.drafts if draft.name not in taken.drafts),
         mode=say(MODES[best.mode].title),
         source=say("measured") if best.measured else say("predicted"),
         times=figure(times, ".2g"),

@@ -219,7 +219,7 @@ class _Standing:
 
     chances: GuessChances = field(default_factory=GuessChances)
     draft_s: float = 0.0  # of a draft, or of each of its steps if it counts them; 0 before one was measured
-    worth: float = 0.0  # tokens of a draft that no cheaper member had guessed, less their rows
+    worth: float = 0.0  # tokens that a draft gains beyond those of other members, less their rows
     trials: int = 0
     failures: int = 0
     alone: int = 0  # tokens for which it is still left alone
@@ -374,7 +374,7 @@ class MergedCommittee(Committee):
     of that kind have been. Nodes are ordered by these chances, and nodes of equal chance by the weights of their
     members, so that a schedule which takes the first nodes takes the best. (Weighting the members in the chances
     gave a tenth fewer tokens.) A member that takes time is asked while the tokens that it adds to the guesses of
-    cheaper members are worth that time; prompt tokens are asked while they are worth their rows.
+    those asked before it are worth that time; prompt tokens are asked while they are worth their rows.
     """
 
     gives_chances = True
@@ -437,15 +437,17 @@ class MergedCommittee(Committee):
         self._drafts = drafts
         draft = replace(self._merged(drafts, chances, shape.rows), steps=steps)
         if draft.tokens:
-            self._weigh(draft, guessed, shape.row_worth)
+            self._weigh(draft, guessed, shape)
         return draft
 
     def _in_turn(self) -> list[int]:
-        """Return the members' indices, the cheapest first."""
-        return sorted(
-            range(len(self._members)),
-            key=lambda at: (self._members[at].takes_time, self._standings[at].draft_s),
-        )
+        """Return the members' indices: those that take no time, those that judge their steps, then the cheapest."""
+
+        def turn(at: int) -> tuple[bool, bool, float]:
+            member = self._members[at]
+            return member.takes_time, not member.drafter.gives_chances, self._standings[at].draft_s
+
+        return sorted(range(len(self._members)), key=turn)
 
     def _asked(self, at: int, shape: DraftShape, likeliest: float) -> DraftShape | None:
         """Return the shape that a member is asked for, or None if it is left alone in this round."""
@@ -466,13 +468,14 @@ class MergedCommittee(Committee):
             return replace(shape, step_worth=min(1.0, standing.draft_s * shape.second_worth))
         return shape if standing.pays(shape.second_worth) else None
 
-    def _weigh(self, draft: Draft, guessed: Sequence[int], row_worth: float) -> None:
-        """Note the tokens that each asked member added to the guesses of the others, less what their rows cost."""
+    def _weigh(self, draft: Draft, guessed: Sequence[int], shape: DraftShape) -> None:
+        """Note the tokens that the best tree with an asked member's own guesses gains over the best one without."""
+        chances = [*map(exp, draft.scores)]
+        gain = shape.gain(chances)
         for at in guessed:
-            own = (score for score, sources in zip(draft.scores, draft.sources, strict=True) if sources == (at,))
-            worth = sum(max(0.0, exp(score) - row_worth) for score in own)
+            others = [chance for chance, sources in zip(chances, draft.sources, strict=True) if sources != (at,)]
             probes = len(draft.probes) if self._members[at].kind == PROMPT_TOKENS else 0
-            self._standings[at].tried(worth - row_worth * probes)
+            self._standings[at].tried(gain - shape.gain(others) - shape.row_worth * probes)
 
     def _merged(self, drafts: Sequence[Draft], chances: Sequence[Sequence[float]], rows: int) -> Draft:
         tree = MergedTree(drafts)

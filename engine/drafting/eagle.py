@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 
 from engine.drafting import head_layout
-from engine.drafting.chances import Chances
+from engine.drafting.chances import Chances, Matched
 from engine.drafting.drafter import Drafter, ReadingPace
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_layout import HeadLayout
@@ -52,8 +52,9 @@ from engine.model.next_rows import MOST_ROWS
 from engine.model.token_tree import ROOT, Draft, DraftShape
 from engine.placement.device import Link
 
-# Weight of the first assumption that shares mean what they say, in observations, and the rate at which they fade.
-_WEIGHT, _MEMORY = 8.0, 0.995
+# Weight of the first assumption that shares mean what they say, in observations, and the rate at which they fade; and
+# the most observations of a class that training's count for.
+_WEIGHT, _MEMORY, _COUNTED = 8.0, 0.995, 32.0
 # The assumed shares of guesses that hold before any was seen: those right behind the text, for a head whose training
 # texts are unknown, and those behind a guess that held. The third is the rate at which observations fade.
 _USUAL, _ONWARD, _ONWARD_MEMORY = 0.25, 0.5, 0.95
@@ -69,9 +70,9 @@ Guess: TypeAlias = tuple[int, float]
 Guesses: TypeAlias = Sequence[Guess]
 # Bounds to which a share is clamped before its odds are computed, which would be infinite at 1.
 _LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
-# Tokens that are looked at after each node: the chain goes on with the first and ends at the others. On 27 greedy
+#: Tokens that are looked at after each node: the chain goes on with the first and ends at the others. On 27 greedy
 # replies of a model of 1.5 billion parameters a third token gained 1 % where rows are cheap, and ten gained no more.
-_TOKENS = 3
+TOKENS = 3
 # A draft shows what the head adds to a text if the chance that the next token is not the match's is at least this.
 _HALF = 0.5
 # A head that does not pay is left alone for at least so many tokens, and for four for each row of the prompt that
@@ -261,22 +262,27 @@ class ShareChances(Chances):
 
     Args:
         usual: Assumed share of the likeliest guesses that hold, until some were seen.
+        counted: Training's calibration, with which it begins; None without one.
     """
 
-    def __init__(self, usual: float) -> None:
+    def __init__(self, usual: float, counted: HeadCalibration | None = None) -> None:
         super().__init__(_WEIGHT, _MEMORY)
-        self._first = usual
+        accuracies = counted.accuracies if counted else ()
+        self._first = accuracies[0][0] if accuracies else usual
+        self._seen = {kind: Matched(*each) for kind, *each in counted.shares} if counted else {}
+        self.limit(_COUNTED)
         # tokens that guesses of a next token gain beyond their rows, by their chances: in all texts, and lately
         self._usual: float | None = None
-        self.adds = usual
-        self.onward = _ONWARD  # share of the likeliest guesses that held where the guess before had held
+        self.adds = self._first
+        # share of the likeliest guesses that held where the guess before had held
+        self.onward = accuracies[1][0] if len(accuracies) > 1 else _ONWARD
         self.step_worth = 0.0  # least worth that the last proposal wanted of a step
         self._expected = self._held = 0.0  # lately
 
     def of_share(self, share: float) -> float:
         """Return the chance that a token to which the head gives this share comes."""
         here = (_HERE + self._held) / (_HERE + self._expected)
-        return min(here * self.chance(_class(share), share), _MOST_SHARE)
+        return min(here * self.chance(share_class(share), share), _MOST_SHARE)
 
     def added(self, gain: float) -> None:
         """Note the tokens that guesses of a next token were expected to gain.
@@ -319,13 +325,13 @@ class ShareChances(Chances):
         self._expected *= _HERE_MEMORY
         self._held *= _HERE_MEMORY
         for guess, share in guesses:
-            self._expected += self.chance(_class(share), share)
+            self._expected += self.chance(share_class(share), share)
             self._held += token == guess
-            self.learn(_class(share), token == guess)
+            self.learn(share_class(share), token == guess)
 
 
-def _class(share: float) -> int:
-    """Return the class of a share, by the power of two of its odds."""
+def share_class(share: float) -> int:
+    """Return the class of a share of probability, by the power of two of its odds."""
     share = min(max(share, _LEAST_SHARE), _MOST_SHARE)
     return round(log2(share / (1.0 - share)))
 
@@ -336,9 +342,9 @@ def _agreement(guesses: Guesses, match: Guess) -> tuple[tuple[int, int], float]:
     That is the geometric mean of both odds, as a chance.
     """
     left = max(1.0 - sum(share for _, share in guesses), _LEAST_SHARE)
-    share = next((share for token, share in guesses if token == match[0]), left / _TOKENS)
+    share = next((share for token, share in guesses if token == match[0]), left / TOKENS)
     odds = sqrt(match[1] / (1.0 - match[1]) * min(share, _MOST_SHARE) / (1.0 - min(share, _MOST_SHARE)))
-    return (_class(match[1]), _class(share)), odds / (1.0 + odds)
+    return (share_class(match[1]), share_class(share)), odds / (1.0 + odds)
 
 
 def _beside(guesses: Guesses, match: Guess) -> Guesses:
@@ -467,7 +473,7 @@ class ChainDraft(Drafter):
                 (self._head.target_token(own), max(exp(share), _LEAST_SHARE))
                 for own, share in zip(tokens, logs, strict=True)
             ]
-            for tokens, logs in zip(*likeliest(logits, _TOKENS), strict=True)
+            for tokens, logs in zip(*likeliest(logits, TOKENS), strict=True)
         ]
 
 
@@ -536,9 +542,7 @@ class HeadDraft(SharingDraft):
 
     def texts(self, shared: SharedWeights, parts: DraftLoad) -> Callable[[], DraftText]:
         """Read the head; the worth of its guesses is learnt in all texts."""
-        counted = self.calibration
-        usual = counted.accuracies[0][0] if counted is not None and counted.accuracies else self.usual
-        return partial(self.text, self.network(shared, parts), parts, ShareChances(usual))
+        return partial(self.text, self.network(shared, parts), parts, ShareChances(self.usual, self.calibration))
 
     def network(self, shared: SharedWeights, parts: DraftLoad) -> FeatureNetwork:
         """Read the network; arguments are those of `texts`."""

@@ -316,6 +316,9 @@ class HeadCalibration:
     # Shares of tokens among a head's likeliest 1, 3 and 10, by head
     accuracies: tuple[tuple[float, ...], ...] = ()
     places: int = 0  # tokens that were counted
+    # Likeliest tokens of a feature draft's first guess by the class of their share of probability, and those among them
+    # that came: (class, tokens, came) each, by `engine.drafting.eagle.share_class`
+    shares: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse figures that no calibration can have."""
@@ -324,6 +327,8 @@ class HeadCalibration:
             raise ValueError("a width has no figure")
         if not all(self.accuracies):
             raise ValueError("a head has no accuracy")
+        if not all(0 <= held <= seen for _, seen, held in self.shares):
+            raise ValueError("more guesses hold than there are")
 
     @property
     def depth(self) -> int:

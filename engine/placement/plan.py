@@ -95,9 +95,9 @@ class Sizes:
         """Bytes that a forward needs on the host at its widest, and the tokenizer."""
         return self.computes(_TREE_ROWS)
 
-    def computes(self, logit_rows: int) -> int:
-        """Return the bytes of `computing` with so many rows that have logits."""
-        rows, logits = min(_CHUNK_ROWS, self.context), min(logit_rows, self.context)
+    def computes(self, logit_rows: int, prompt: int = _CHUNK_ROWS) -> int:
+        """Return the bytes of `computing` with so many rows that have logits, and prompts of so many tokens at most."""
+        rows, logits = min(max(logit_rows, prompt), _CHUNK_ROWS, self.context), min(logit_rows, self.context)
         torch_products = 0 if self.weights.packed else _DENSE_PRODUCT_BYTES
         tokenizer = _TOKEN_BYTES * self.config.vocabulary_size
         return activation_bytes(self.config, rows, logits) + tokenizer + _READING_BYTES + torch_products

@@ -241,16 +241,19 @@ class LoadPlan:
         """Bytes by device: ``host``, and a GPU's name as torch has it."""
         return {"host": self.host.total, **({self.device: self.on_device.total} if self.device else {})}
 
-    def holds_bytes(self, config: ModelConfig, tokens: int, logit_rows: int) -> int:
+    def holds_bytes(self, config: ModelConfig, tokens: int, prompt: int, logit_rows: int) -> int:
         """Return the bytes of the host's memory that are taken with a text of so many tokens.
 
         Args:
             config: Config of the model.
             tokens: Tokens of the text.
+            prompt: Tokens of the longest prompt since the model was loaded: its forward was the widest. Only streaming
+                keeps so little beside that this is seen.
             logit_rows: Rows of a forward that have logits.
         """
         sizes, empty = self.sizes(config), 1.0 - tokens / self.context
-        return self.host.total - int(self.text_bytes["host"] * empty) - sizes.computing + sizes.computes(logit_rows)
+        unused = sizes.computing - sizes.computes(logit_rows, prompt if self.placement.streams else self.context)
+        return self.host.total - int(self.text_bytes["host"] * empty) - unused
 
     @property
     def text_bytes(self) -> dict[str, int]:

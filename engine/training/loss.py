@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from engine.drafting.eagle import TOKENS, share_class
 from engine.drafting.fixed_trees import NO_RANK, WIDTHS, RankLog, greedy_tree
 from engine.drafting.medusa import HeadCalibration
 from engine.model.decoder import Decoder
@@ -147,6 +149,7 @@ class Scores:
     # Share of tokens among the `TOPS` likeliest ones, for each guess
     accuracies: tuple[tuple[float, ...], ...] = ()
     log: RankLog | None = None  # ranks of the texts' tokens, if trees of its guesses can be counted
+    shares: tuple[tuple[float, ...], ...] = ()  # as in `HeadCalibration`
 
     def lines(self) -> list[str]:
         """Return a table for users."""
@@ -163,34 +166,50 @@ class Scores:
         if self.log is None:
             return None
         taus = tuple(self.log.tau(greedy_tree(self.log.accuracies, width - 1)) for width in WIDTHS)
-        return HeadCalibration((), taus, taus, False, self.accuracies, sum(map(len, self.log.replies)))
+        places = sum(map(len, self.log.replies))
+        return HeadCalibration((), taus, taus, False, self.accuracies, places, self.shares)
 
 
 @torch.no_grad()
 def score(network: FeatureGuesser, ends: TargetEnds, batches: Sequence[FeatureBatch]) -> Scores:
     """Score a draft's guesses by the target's texts."""
-    log = RankLog(tuple(each for batch in batches for each in _ranks(network, ends, batch)))
-    if not log.replies:
+    found = [each for batch in batches for each in _ranks(network, ends, batch)]
+    if not found:
         return Scores(1.0)
+    log = RankLog(tuple(ranks for ranks, _ in found))
     ranks = numpy.concatenate(log.replies)
+    seen: dict[int, list[bool]] = {}
+    for rank, shares in zip(ranks[:, 0], chain.from_iterable(likeliest for _, likeliest in found), strict=True):
+        for at, share in enumerate(shares):
+            seen.setdefault(share_class(share), []).append(bool(rank == at))
+    counts = tuple((float(kind), float(len(held)), float(sum(held))) for kind, held in sorted(seen.items()))
     within = [[float((column < top).mean()) for top in TOPS] for column in ranks.T]
     tau = 1.0 + float(numpy.logical_and.accumulate(ranks == 0, 1).sum(1).mean())
-    return Scores(tau, tuple(map(tuple, within)), log)
+    return Scores(tau, tuple(map(tuple, within)), log, counts)
 
 
-def _ranks(network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch) -> Iterator[NDArray[numpy.uint8]]:
-    """Yield the ranks of each text's tokens, as in `RankLog`, at places from which it has a whole chain's tokens."""
+def _ranks(
+    network: FeatureGuesser, ends: TargetEnds, batch: FeatureBatch
+) -> Iterator[tuple[NDArray[numpy.uint8], list[list[float]]]]:
+    """Yield the ranks of each text's tokens, as in `RankLog`, at places from which it has a whole chain's tokens.
+
+    With them come the shares of probability of the first guess's likeliest tokens there.
+    """
     found, _, learn = guesses(network, ends, batch)
     last = max(0, learn.shape[1] - len(found) + 1)
     columns = []
+    shares = torch.empty(0)
     for step, each in enumerate(found):
         rows = slice(step, last + step)
-        likeliest = ends.tokens(ends.logits(each[:, rows], network.maps[step] if network.maps else None), NO_RANK)
+        logits = ends.logits(each[:, rows], network.maps[step] if network.maps else None)
+        if not step:
+            shares = logits.float().softmax(-1).topk(min(TOKENS, logits.shape[-1])).values
+        likeliest = ends.tokens(logits, NO_RANK)
         hits = (likeliest == batch.tokens[:, 2:, None][:, rows]) & learn[:, rows, None]
         columns.append(torch.where(hits.any(-1), hits.byte().argmax(-1), NO_RANK))
-    for ranks, begins in zip(torch.stack(columns, -1), learn[:, :last], strict=True):
+    for ranks, likeliest, begins in zip(torch.stack(columns, -1), shares, learn[:, :last], strict=True):
         if begins.any():
-            yield ranks[begins].byte().numpy()
+            yield ranks[begins].byte().numpy(), likeliest[begins].tolist()
 
 
 class FeatureObjective:

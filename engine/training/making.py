@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, TextIO, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -47,6 +48,7 @@ from engine.training.trainer import FILES, Objective, read_draft, running_time, 
 from engine.training.tree_counts import count_probes, count_trees, network_of, replies_in, replies_of
 from engine.training.twin import KEPT_TOKENS, Twin, check_memory
 
+T = TypeVar("T")
 KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
 HeadName = Literal["own", "shared"]
 
@@ -58,8 +60,8 @@ _STEP_TOKENS, _STEP_COLUMN, _STEP_LOGITS = 2000, 2.5, 1 << 26
 # ones, and each token runs through the whole target three times.
 _FEW_TOKENS = 160
 _LONGEST = 640
-# Share of the minutes in which the target may write.
-_WRITING = 0.5
+# Shares of the minutes in which the target may write, and in which trees are counted at the end.
+_WRITING, _COUNTING = 0.5, 0.05
 # One text in twenty is kept aside to score on, as in EAGLE, but no more than can be scored quickly.
 _KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
 #: Tokens that a draft guesses: 90 % of what Qwen2.5-Coder 1.5B (151,936 tokens) says in other texts than the 489 in
@@ -172,7 +174,8 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         network.measure(embedding, features)
         del rows, embedding, features, following
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
-    minutes = max(ends_at - running_time().seconds(), 1.0) / 60
+    counting_s = 60 * request.minutes * _COUNTING if kind in (MedusaNetwork, PromptTokenNetwork) else 0.0
+    minutes = max(ends_at - counting_s - running_time().seconds(), 1.0) / 60
     try:
         # Each state that is the best so far, so that a training that is killed leaves a draft.
         outcome = train(
@@ -180,7 +183,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
             threads=threads,
             keep=lambda found, scores: write_draft(found, request.out, scores),
         )
-        calibrate_fresh(request.out, decoder, aside)
+        calibrate_fresh(request.out, decoder, aside, ends_at)
     except (OSError, SafetensorError) as error:
         raise OutOfDisk(f"The draft could not be written to {request.out}: {error}.") from error
     what = "stopped; the best so far" if outcome.interrupted else "the draft"
@@ -235,8 +238,10 @@ def _without_wrong_answers(examples: Sequence[Example], tokenizer: Tokenizer, ou
     return right
 
 
-def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example]) -> None:
+def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example], ends_at: float = math.inf) -> None:
     """Calibrate a new draft on the texts that were kept aside, if its kind has trees to count.
+
+    At least one text counts, and as many as are begun until ``ends_at``, in seconds of `running_time`.
 
     Raises:
         OSError: The calibration cannot be written.
@@ -245,15 +250,23 @@ def calibrate_fresh(folder: Path, decoder: Decoder, examples: Sequence[Example])
     kind = kind_of(opened)
     if kind is PromptTokenDraft:
         tokens, spoken = load_prompt_tokens(opened.head), list(replies_in(examples))
-        calibration = count_probes(decoder, tokens, spoken) if spoken else None
+        calibration = count_probes(decoder, tokens, _until(ends_at, spoken)) if spoken else None
         if calibration is not None:
             write_beside(folder, calibration)
     if kind is MedusaDraft:
         heads = MedusaDraft.read(opened, decoder.config)
-        replies = list(replies_of(decoder, examples))
+        replies = list(_until(ends_at, replies_of(decoder, examples)))
         if replies:
             count = count_trees(network_of(heads, decoder), decoder, replies)
             write_beside(folder, count.calibration)
+
+
+def _until(ends_at: float, replies: Iterable[T]) -> Iterator[T]:
+    """Yield replies, the first one at least, until that time."""
+    for reply in replies:
+        yield reply
+        if running_time().seconds() > ends_at:
+            return
 
 
 def _longest(config: ModelConfig) -> int:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -286,17 +286,19 @@ class Trainer(Generic[N, S]):
         return loss.item(), torch.autograd.grad(loss * share, list(self.network.parameters()))
 
     def run(self, supply: Supply[S], evaluate: Callable[[N], str] | None = None) -> None:
-        """Learn until the schedule's time is up."""
+        """Learn until the schedule has no time for a further step like the last one; evaluations take of it too."""
         clock = running_time()
         last_log = last_save = last_evaluation = last = clock.seconds()
         means: dict[str, float] = {}
         tokens_before, evaluate_s = self.progress.tokens, self.schedule.evaluate_s
-        while self.schedule.done(self.progress) < 1.0:
+        step_s = 0.0
+        while self.schedule.done(replace(self.progress, elapsed_s=self.progress.elapsed_s + step_s)) < 1.0:
+            begun = clock.seconds()
             for kind, value in self.step(supply.next()).items():
                 means[kind] = value if kind not in means else 0.95 * means[kind] + 0.05 * value
             now = clock.seconds()
             self.progress.elapsed_s += now - last
-            last = now
+            last, step_s = now, now - begun
             if now - last_log > self.schedule.log_s:
                 rate = (self.progress.tokens - tokens_before) / (now - last_log)
                 losses = " ".join(f"{kind} {value:.3f}" for kind, value in means.items())
@@ -311,8 +313,8 @@ class Trainer(Generic[N, S]):
                 give_back_memory()
             if evaluate is not None and now - last_evaluation > evaluate_s:
                 print(f"  {evaluate(self.network)}", file=self._out, flush=True)
-                last_evaluation = last = last_log = clock.seconds()
-                evaluate_s = max(evaluate_s, _BETWEEN_EVALUATIONS * (last - now))
+                last_evaluation = last_log = clock.seconds()
+                evaluate_s = max(evaluate_s, _BETWEEN_EVALUATIONS * (last_log - now))
                 tokens_before = self.progress.tokens
             if now - last_save > self.schedule.checkpoint_s:
                 self.save()
@@ -375,6 +377,8 @@ def train(
 ) -> Outcome[D]:
     """Train until the time is up or the user presses Ctrl-C, and keep the best state, the beginning included.
 
+    The scores at the beginning and at the end take of the time too.
+
     Args:
         network: Trained in place.
         objective: Loss and scores of the draft.
@@ -385,15 +389,16 @@ def train(
         threads: Batches that a step has, each worked on by one thread.
         keep: Called with each state that is the best so far, and its scores.
     """
-    evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
+    evaluate_s, clock = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12)), running_time()
     schedule = Schedule(minutes, steps, *network.rates, *network.course, log_s=10.0, evaluate_s=evaluate_s)
     trainer = Trainer(network, schedule, objective.loss, {KIND: 1 / threads}, None, threads, out)
     torch.set_num_threads(threads)  # the target's own forwards and the optimizer are outside the trainer's threads
     best: tuple[Scores, dict[str, Tensor]] = (Scores(-1.0), {})
+    scored = -1  # the step that was scored last
 
     def evaluate(found: D) -> str:
-        nonlocal best
-        scores = objective.score(found)
+        nonlocal best, scored
+        scores, scored = objective.score(found), trainer.progress.step
         if scores.tau > best[0].tau:
             best = (scores, {name: value.clone() for name, value in found.state_dict().items()})
             keep(found, scores)
@@ -401,11 +406,16 @@ def train(
 
     interrupted = False
     try:
+        begun = clock.seconds()
         print(f"  {evaluate(network)}", file=out, flush=True)
+        # As much again is for the last scores.
+        left_s = max(60 * minutes - 2 * (clock.seconds() - begun), 1.0)
+        trainer.schedule = replace(schedule, minutes=left_s / 60)
         trainer.run(supply, evaluate)
     except KeyboardInterrupt:
         interrupted = True
-    print(f"  {evaluate(network)}", file=out, flush=True)
+    if scored < trainer.progress.step:
+        print(f"  {evaluate(network)}", file=out, flush=True)
     network.load_state_dict(best[1])
     return Outcome(network.eval(), best[0], interrupted)
 

@@ -8,7 +8,7 @@ probabilities are counted too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -186,7 +186,7 @@ def probe_ranks(
 
 
 def count_probes(
-    decoder: Decoder, tokens: PromptTokens, replies: Sequence[tuple[Sequence[int], Sequence[int]]]
+    decoder: Decoder, tokens: PromptTokens, replies: Iterable[tuple[Sequence[int], Sequence[int]]]
 ) -> PromptTokenCalibration | None:
     """Return dynamic sparse trees for each of `WIDTHS`, or None if no guess holds.
 

@@ -13,10 +13,13 @@ from engine.decoding.worth import Worth
 from engine.drafting.drafter import NoDrafter
 from engine.drafting.eagle import ChainDraft, FeatureDraft, ShareChances, _drafter
 from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.fixed_trees import WIDTHS
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.kind import Drafting
 from engine.drafting.lookup import MatchChances, PromptLookup
+from engine.drafting.medusa import HeadCalibration
 from engine.drafting.trees import TreeShape
+from engine.json_text import from_plain
 from engine.kernels import library
 from engine.messages import RoundRecord
 from engine.model.config import read_config
@@ -156,6 +159,19 @@ def test_a_share_is_worth_what_it_was_seen_to_be() -> None:
     assert chances.of_share(0.97) == pytest.approx(0.5, abs=0.05)
     assert chances.of_share(0.55) == pytest.approx(0.55, abs=0.05)
     assert chances.of_share(0.01) < 0.01
+
+
+def test_shares_are_worth_from_the_first_reply_on_what_training_counted() -> None:
+    none = [1.0] * len(WIDTHS)
+    plain = {"tree": [], "searched": none, "grown": none, "follows": False, "accuracies": [[0.4, 0.5], [0.2, 0.3]]}
+    counted = from_plain(HeadCalibration, plain | {"shares": [[0, 1000.0, 100.0]]})
+    older = from_plain(HeadCalibration, plain)
+    assert ShareChances(0.25, counted).of_share(0.5) < 0.2
+    assert ShareChances(0.25, older).of_share(0.5) == ShareChances(0.25).of_share(0.5) == 0.5
+    for chances in (ShareChances(0.25, counted), ShareChances(0.25, older)):
+        assert (chances.adds, chances.onward) == (0.4, 0.2)
+    with pytest.raises(ValueError, match="more guesses hold"):
+        from_plain(HeadCalibration, plain | {"shares": [[0, 1.0, 2.0]]})
 
 
 def test_a_text_in_which_no_guess_holds_is_noticed_before_shares_are_known() -> None:

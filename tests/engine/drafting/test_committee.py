@@ -260,6 +260,31 @@ def test_a_guess_that_more_likely_holds_than_not_is_verified_without_asking_anot
     assert network.asked == asked
 
 
+def test_a_head_that_judges_its_steps_is_asked_before_a_faster_network() -> None:
+    faster, head = guessing(0.6), guessing(0.7)
+    faster.gives_chances = False
+    memory, both = CommitteeMemory(), members(faster, head, kinds=("medusa", "head"))
+    for standing, seconds in zip(memory.standings(both), (0.001, 0.002), strict=True):
+        standing.took(seconds)
+    committee = MergedCommittee(both, memory)
+    committee.reset([1])
+    committee.propose(DraftShape(8, step_worth=0.2, second_worth=1e-9, row_worth=0.1))
+    assert (faster.asked, head.asked) == (0, 1)
+
+
+@pytest.mark.parametrize(("second_row", "asked"), [(0.5, 4), (0.1, 60)])
+def test_a_member_whose_guesses_stand_in_rows_that_do_not_pay_is_left_alone(second_row: float, asked: int) -> None:
+    lookup, other = guessing(0.4), Scripted(Draft((3,), (-1,), (math.log(0.3),)))
+    committee = MergedCommittee(members(lookup, other, kinds=(LOOKUP, "medusa")), CommitteeMemory())
+    committee._standings[1].chances.known = True  # nothing is learned about its guess
+    committee.reset([1])
+    shape = DraftShape(8, step_worth=0.2, second_worth=1e-9, row_worth=0.1, row_worths=(0.0, second_row))
+    for _ in range(60):
+        committee.propose(shape)
+        committee.observe([2], None)
+    assert other.asked == asked
+
+
 def test_thresholds_are_those_of_the_paper_where_nobody_says_otherwise() -> None:
     for rate, relation in ((0.7, 1.1), (0.61, 1.1), (0.59, 1.0), (0.31, 1.0), (0.29, 0.9), (0.2, 0.9)):
         votes = MemberWeights(2)

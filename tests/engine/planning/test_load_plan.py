@@ -15,6 +15,7 @@ from engine.gguf.stored_tensor import BF16, F32
 from engine.kernels import blocks, library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
+from engine.model.footprint import activation_bytes
 from engine.model.linear import DEQUANTIZING_BYTES
 from engine.model.tensors import layer_slots
 from engine.model.text_states import LEAST_STATES, MOST_STATES
@@ -204,6 +205,17 @@ def test_as_many_layers_stay_as_the_budget_allows(deep: ModelConfig) -> None:
     almost = planned(deep, weights="fp32", context=64, ram_budget_bytes=resident - 1).placement
     assert almost.streams
     assert almost.pinned_layers + almost.buffers < 12
+
+
+def test_a_streamed_model_is_promised_to_hold_the_rows_of_the_prompts_that_there_were(deep: ModelConfig) -> None:
+    sizes = Sizes(deep, weight_format("fp32"), 64)
+    budget = StreamedPlan.least_bytes(sizes) + 2 * sizes.read_layer
+    streamed, whole = (planned(deep, weights="fp32", context=64, **asked) for asked in ({"ram_budget_bytes": budget}, {}))
+    short, full, beyond = (streamed.holds_bytes(deep, 64, prompt, 1) for prompt in (8, 64, 500))
+    assert full == beyond == streamed.host.total - sizes.computing + sizes.computes(1)
+    assert full - short == activation_bytes(deep, 64, 1) - activation_bytes(deep, 8, 1) > 0
+    assert streamed.holds_bytes(deep, 64, 8, 32) > short  # a draft's rows are rows too
+    assert whole.holds_bytes(deep, 64, 8, 1) == whole.holds_bytes(deep, 64, 64, 1)
 
 
 def test_auto_is_what_the_file_is_in_as_long_as_that_fits(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:

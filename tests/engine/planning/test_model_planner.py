@@ -109,6 +109,21 @@ def test_a_draft_that_does_not_pay_is_not_loaded_unless_its_mode_is_named(
     assert beside.settled(in_mode("plain", options)) is None
 
 
+def test_of_several_drafts_those_guess_with_which_the_model_is_promised_to_be_fastest(
+    here: Here, folders: Folders, tmp_path: Path
+) -> None:
+    here(machine("laptop-16gb-4gb"))
+    drafts = folders("llama-1b"), str(write_outline(tmp_path / "other", CONFIGS["llama-1b"], size_bytes=1000))
+    options = LoadOptions(model=folders("llama-7b"), weights="q8_0", drafts=drafts)
+    run = settle(options)
+    alone, together = (run.planner.plan.mode(name).tokens_per_second or 0.0 for name in ("dovetail", "minions"))
+    assert alone > together
+    assert (run.plan.mode, [draft.name for draft in run.drafts]) == ("dovetail", [drafts[0]])
+    assert run.plan.reason.startswith("The draft other is not used: with it, Minions is predicted at ")
+    assert run.settled(options) is not None
+    assert [draft.name for draft in settle(in_mode("minions", options)).drafts] == list(drafts)
+
+
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
     here(machine("laptop-16gb-4gb"))
     options = in_mode("plain", LoadOptions(model=folders("llama-7b")))

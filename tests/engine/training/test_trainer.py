@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
+from engine.training import trainer
 from engine.training.llama_network import Network, Shape
-from engine.training.trainer import Muon, Progress, Schedule, Trainer, orthogonalise
+from engine.training.loss import Scores
+from engine.training.trainer import Muon, Progress, Schedule, Trainer, orthogonalise, train
 
 TINY = Shape(64, 32, 64, 2, 4, 2, max_position_embeddings=64)
 
@@ -40,7 +43,7 @@ def next_token_loss(network: Network, rows: Rows) -> torch.Tensor:
 
 def test_steps_reduce_the_loss(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    trainer = Trainer(
+    learner = Trainer(
         Network(TINY),
         Schedule(1.0, warmup_share=0.0),
         next_token_loss,
@@ -48,7 +51,7 @@ def test_steps_reduce_the_loss(tmp_path: Path) -> None:
         tmp_path / "a.pt",
         threads=2,
     )
-    losses = [trainer.step([batch()])["rows"] for _ in range(40)]
+    losses = [learner.step([batch()])["rows"] for _ in range(40)]
     assert losses[-1] < 0.5 * losses[0]
 
 
@@ -118,3 +121,46 @@ def test_steps_are_those_of_a_matrix_in_its_own_units() -> None:
             loss.square().mean().backward()
             optimizer.step()
     torch.testing.assert_close(weight / unit, scaled, atol=0.05, rtol=0.05)  # their products may be of 16 bits
+
+
+class Clock:
+    """A clock that stands still unless somebody takes time."""
+
+    now = 0.0
+
+    def seconds(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(("scoring_s", "step_s"), [(1.0, 2.0), (40.0, 2.0), (40.0, 7.0), (0.5, 31.0)])
+def test_scores_and_steps_end_within_the_minutes(
+    monkeypatch: pytest.MonkeyPatch, scoring_s: float, step_s: float
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(trainer, "running_time", lambda: clock)
+
+    class Learner(nn.Linear):
+        rates, course = (0.02, 0.004), (0.02, 0.3)
+
+    class Taking:
+        scored = steps = 0
+
+        def loss(self, network: Learner, batch: Rows) -> torch.Tensor:
+            return network(torch.ones(1, 2)).sum()
+
+        def score(self, network: Learner) -> Scores:
+            clock.now += scoring_s
+            self.scored += 1
+            return Scores(1.0 + self.scored)
+
+        def next(self) -> list[Rows]:
+            clock.now += step_s
+            self.steps += 1
+            return [Rows(torch.zeros(1), trainer.KIND)]
+
+    taking = Taking()
+    train(Learner(2, 1), taking, taking, 4.0, io.StringIO())  # type: ignore[type-var, arg-type]
+    assert clock.now <= 240.0
+    assert 240.0 - clock.now < 2 * (scoring_s + step_s)
+    assert taking.steps > 0
+    assert taking.scored > 1

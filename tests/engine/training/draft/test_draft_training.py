@@ -21,7 +21,7 @@ from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.eagle import FeatureDraft, HeadDraft
+from engine.drafting.eagle import TOKENS, FeatureDraft, HeadDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
 from engine.drafting.medusa import FILE, HeadCalibration, calibration_beside, load_medusa
@@ -381,6 +381,8 @@ def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
     torch.testing.assert_close(torch.tensor(scores.accuracies), torch.tensor(expected))
     assert scores.calibration is not None
     assert scores.calibration.places == forwards
+    seen, held = (sum(each[at] for each in scores.calibration.shares) for at in (1, 2))
+    assert (seen, held) == (TOKENS * forwards, right[0][1])
     assert scores.lines()[0] == f"tau {scores.tau:.2f} with chains of 3"
 
 
