@@ -210,7 +210,7 @@ def test_as_many_layers_stay_as_the_budget_allows(deep: ModelConfig) -> None:
 def test_a_streamed_model_is_promised_to_hold_the_rows_of_the_prompts_that_there_were(deep: ModelConfig) -> None:
     sizes = Sizes(deep, weight_format("fp32"), 64)
     budget = StreamedPlan.least_bytes(sizes) + 2 * sizes.read_layer
-    streamed, whole = (planned(deep, weights="fp32", context=64, **asked) for asked in ({"ram_budget_bytes": budget}, {}))
+    streamed, whole = (planned(deep, weights="fp32", context=64, ram_budget_bytes=most) for most in (budget, None))
     short, full, beyond = (streamed.holds_bytes(deep, 64, prompt, 1) for prompt in (8, 64, 500))
     assert full == beyond == streamed.host.total - sizes.computing + sizes.computes(1)
     assert full - short == activation_bytes(deep, 64, 1) - activation_bytes(deep, 8, 1) > 0
