@@ -38,6 +38,7 @@ class MeasuredReply:
         prompt_ids: Tokens of the prompt.
         busy: True if other programs took much of the processors meanwhile.
         rounds: Drafts and verdicts; of an event with more than 64 rounds only the latest 64.
+        mode: The mode that it ran in.
     """
 
     token_ids: tuple[int, ...]
@@ -47,6 +48,7 @@ class MeasuredReply:
     prompt_ids: tuple[int, ...]
     busy: bool
     rounds: tuple[RoundRecord, ...]
+    mode: str
 
     @property
     def tokens_per_s(self) -> float:
@@ -135,4 +137,5 @@ class TenonChild:
             prompt_ids=event.reply.prompt_ids,
             busy=event.reply.busy,
             rounds=tuple(rounds),
+            mode=event.reply.mode,
         )

@@ -195,6 +195,7 @@ class Bench:
             forward_s=sum(each.verify_ms for each in reply.rounds) / 1e3,
             holds=holding(reply.rounds),
             busy=reply.busy,
+            mode=reply.mode,
             ids=list(reply.token_ids),  # as a file has them
             **({"prompt": reply.prompt_ids} if way == "first" else {}),
         )
@@ -264,6 +265,7 @@ def lines(found: dict[Key, dict[str, Any]], by: str) -> Iterator[str]:
             rest = tau / ratio - forward - draft
             line += f" in {tau / ratio:4.2f} = {forward:4.2f} + {draft:4.2f} + {rest:4.2f}"
             line += f" holds {' '.join(f'{share:.2f}' for share in rows[0]['holds'])}" if rows[0]["holds"] else ""
+            line += f" {rows[0]['mode']}" if way.startswith("auto") else ""
             line += "" if all(row["ids"] == plain[0]["ids"] for row in rows) else " OTHER TEXT"
             line += " on a busy machine" if any(row["busy"] for row in (*plain, *rows)) else ""
         yield f"{line}  {PROMPTS[kind][number][:40]!r}"
