@@ -33,7 +33,7 @@ class PhonePanel(QFrame):
         self.switch_button = push_button("", self, self._switch)  # on or off
         lead = tr(
             "A page for the browser of a phone or of another computer in your network, to chat with the model that is "
-            "loaded here. It comes in with a code that holds once."
+            "loaded here. Each comes in with a code that holds once, and gets a key of its own."
         )
         openness = tr(
             "The page is not encrypted: whoever controls the network can read along, and take a phone's key. Use it in "
@@ -95,7 +95,7 @@ class PhonePanel(QFrame):
         state, on, runs = self._server.state, self._server.on, self._server.state.phase is ServerPhase.ON
         self.switch_button.setText(tr("Switch off") if on else tr("Switch on"))
         self.switch_button.setAccessibleName(
-            tr("Switch the page for phones off") if on else tr("Switch it on for phones")
+            tr("Switch the page for phones off") if on else tr("Switch the page for phones on")
         )
         set_kind(self.switch_button, "" if on else "primary")
         starting = tr("It begins as soon as the model is loaded.") if on and not runs else ""
