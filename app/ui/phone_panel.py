@@ -127,8 +127,9 @@ class PhonePanel(QFrame):
             if now.addresses
             else tr("This computer is in no local network: connect it to the network of the phone first.")
         )
-        while (row := self._rows.takeAt(0)) is not None:
-            row.widget().deleteLater()
+        while (item := self._rows.takeAt(0)) is not None:
+            if (gone := item.widget()) is not None:
+                gone.deleteLater()
         for phone in now.phones:
             seen = QLocale().toString(QDateTime.fromSecsSinceEpoch(int(phone.seen)), _SHORT)
             row = QWidget(self._open)
