@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
@@ -28,7 +29,9 @@ from engine.messages import (
 )
 
 if TYPE_CHECKING:  # starlette and uvicorn are imported when the server is started
+    from engine.server.engine_link import HostMaker
     from engine.server.exchange import Served
+    from engine.server.phones import Phone, Phones
     from engine.server.serving import BackgroundServer, Figures
 
 _STOPPED = "The engine stopped unexpectedly: ask again, and it starts anew."
@@ -64,6 +67,16 @@ class ProgramSettings:
     name: str
     place: str  # place where the settings go
     text: str  # to be copied
+
+
+@dataclass(frozen=True)
+class PhonesNow:
+    """What phones need, and which ones came in."""
+
+    addresses: tuple[str, ...]  # addresses of this computer at which phones may find the page
+    port: int
+    code: str  # code by which the next one comes in
+    phones: tuple[Phone, ...]
 
 
 _TERMINAL = mark("into a terminal, before the program is started")
@@ -177,6 +190,7 @@ class ProgramServer(QObject):
 
     changed = Signal(object)  # ServerState
     asked = Signal()  # a program wants a reply
+    switched_by: ClassVar[str] = "server_on"  # setting that has the switch
 
     def __init__(self, settings: Settings, model: ModelInEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -186,7 +200,8 @@ class ProgramServer(QObject):
         self._shared: SharedEngine | None = None
         self._worker = Worker("tenon-server-start", self)
         self._starts = 0  # tells an answer to this start from one to a start that was taken back
-        self.state = ServerState(ServerPhase.STARTING if settings.server_on else ServerPhase.OFF)
+        on = getattr(settings, self.switched_by)
+        self.state = ServerState(ServerPhase.STARTING if on else ServerPhase.OFF)
         model.loaded.connect(self._model_loaded)
 
     @property
@@ -196,7 +211,7 @@ class ProgramServer(QObject):
 
     def switch(self, on: bool) -> None:
         """Switch it on or off, at the next starts of Tenon too."""
-        self._settings.server_on = on
+        self._remember(on)
         if on == self.on:
             return
         if on:
@@ -213,11 +228,11 @@ class ProgramServer(QObject):
         if port == self._settings.server_port:
             return
         self._settings.server_port = port
-        self._again()
+        self.again()
 
     def make_key(self) -> None:
         """Take another key, so that the one before opens nothing any more."""
-        self._again(new_key=True)
+        self.again(new_key=True)
 
     def figures(self) -> Figures | None:
         """Figures of the moment; None while it does not run."""
@@ -251,18 +266,12 @@ class ProgramServer(QObject):
         if options is None or report is None:
             return
         self._starts += 1
-        number, port = self._starts, self._settings.server_port
+        number = self._starts
         shared = SharedEngine(self._model, self)
         shared.asked.connect(self.asked)
 
         def start() -> tuple[BackgroundServer, ServerState]:
-            from engine.server.guard import own_key
-            from engine.server.serving import BackgroundServer
-
-            served = _served(options, report)
-            key = own_key(another=new_key)
-            server = BackgroundServer(port, key.text, served, shared.begin)
-            return server, ServerState(ServerPhase.ON, server.address, *key, served.name)
+            return self._open(_served(options, report), shared.begin, new_key)
 
         def started(made: tuple[BackgroundServer, ServerState]) -> None:
             self._shared = shared
@@ -275,10 +284,22 @@ class ProgramServer(QObject):
         def failed(error: TenonError) -> None:
             shared.deleteLater()
             if number == self._starts:
-                self._settings.server_on = False
+                self._remember(False)
                 self._show(ServerState(ServerPhase.FAILED, sentence=error.message))
 
         self._worker.run(start, started, failed)
+
+    def _open(self, served: Served, begin: HostMaker, new_key: bool) -> tuple[BackgroundServer, ServerState]:
+        """Make the server; runs in the worker's thread."""
+        from engine.server.guard import own_key
+        from engine.server.serving import BackgroundServer
+
+        key = own_key(another=new_key)
+        server = BackgroundServer(self._settings.server_port, key.text, served, begin)
+        return server, ServerState(ServerPhase.ON, server.address, *key, served.name)
+
+    def _remember(self, on: bool) -> None:
+        setattr(self._settings, self.switched_by, on)
 
     def _end(self) -> None:
         self._starts += 1
@@ -294,10 +315,10 @@ class ProgramServer(QObject):
         # In the worker, so that the port is free before another start.
         self._worker.run(server.stop, lambda _: shared.deleteLater())
 
-    def _again(self, new_key: bool = False) -> None:
+    def again(self, new_key: bool = False) -> None:
+        """End it and start it anew, where it is on."""
         if self.on:
             self._end()
-            self._settings.server_on = True
             self._show(ServerState(ServerPhase.STARTING))
             self._start(new_key)
 
@@ -305,6 +326,40 @@ class ProgramServer(QObject):
         if state != self.state:
             self.state = state
             self.changed.emit(state)
+
+
+class PhoneServer(ProgramServer):
+    """The page for phones, at the port after that for programs."""
+
+    switched_by = "phones_on"
+    phones: Phones | None = None  # None until it was on
+
+    def look(self, then: Callable[[PhonesNow], None]) -> None:
+        """Have it told which phones there are, if the page is served."""
+        phones = self.phones
+        if phones is None or self._server is None:
+            return
+        port = int(self._server.address.rpartition(":")[2])
+
+        def now() -> PhonesNow:
+            from engine.server.phones import local_addresses
+
+            return PhonesNow(tuple(local_addresses()), port, phones.code, phones.listed())
+
+        self._worker.run(now, then)
+
+    def remove(self, digest: str | None, then: Callable[[], None], failed: Callable[[TenonError], None]) -> None:
+        """Remove a phone, or all of them."""
+        if self.phones is not None:
+            self._worker.run(partial(self.phones.remove, digest), lambda _: then(), failed)
+
+    def _open(self, served: Served, begin: HostMaker, new_key: bool) -> tuple[BackgroundServer, ServerState]:
+        from engine.server.phones import Phones
+        from engine.server.serving import BackgroundServer
+
+        self.phones = phones = self.phones or Phones()
+        server = BackgroundServer(self._settings.server_port + 1, phones, served, begin)
+        return server, ServerState(ServerPhase.ON, server.address, model=served.name)
 
 
 def _served(options: LoadOptions, report: ModelReport) -> Served:

@@ -22,7 +22,7 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.installed import model_to_begin_with
 from app.bridge.models.store import ModelStore
 from app.bridge.plans import Drafts, Plans
-from app.bridge.program_server import ProgramServer
+from app.bridge.program_server import PhoneServer, ProgramServer
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import Network, SavedSettings, SettingsDesk
 from app.bridge.turns import Turns
@@ -225,8 +225,12 @@ class Workspace(QObject):
         self.idle_unload = IdleUnload(settings, client, model, replies, self)
         self.idle_measuring = IdleMeasuring(client, model, replies, self.machine, self)
         self.engine_watch = EngineWatch(client, model, self)
-        self.program_server = ProgramServer(settings, model, self)
-        self.program_server.asked.connect(self.idle_measuring.give_way)
+        self.program_server, self.phone_server = (
+            ProgramServer(settings, model, self),
+            PhoneServer(settings, model, self),
+        )
+        for server in (self.program_server, self.phone_server):
+            server.asked.connect(self.idle_measuring.give_way)
 
     @Slot()
     def start(self) -> None:
@@ -362,6 +366,7 @@ class Workspace(QObject):
         self._closed = True
         self.replies.close()
         self.program_server.close()
+        self.phone_server.close()
         self.model_store.close()
         self.typesetter.close()
         self.attachment_reader.close()

@@ -80,6 +80,7 @@ class Remembered(Values):
 
     server_on = switch(False, "Other programs are answered.")
     server_port = number(SERVER_PORT, Number(1, 65_535), "Port at which they are.")
+    phones_on = switch(False, "Phones of the local network get a page, at the next port.")
 
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""

@@ -12,6 +12,7 @@ from app.bridge.program_server import ProgramSettings, ServerPhase, ServerState,
 from app.bridge.workspace import Workspace
 from app.ui import figures
 from app.ui.parts import ElidedLabel, Flow, PlainLabel, filled, push_button
+from app.ui.phone_panel import PhonePanel
 from app.ui.place_page import PlacePage
 from app.ui.theme.theme import Theme, set_kind
 from app.words import mark, tr
@@ -34,7 +35,7 @@ class ServerPage(PlacePage):
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__(theme, tr("Other programs"))
-        self._server = workspace.program_server
+        self._server, self._phone_server = workspace.program_server, workspace.phone_server
         self._settings = workspace.settings
         self._before = (0.0, 0)  # when tokens were counted last, and how many there were
         self._programs: list[ProgramSettings] = []
@@ -101,7 +102,9 @@ class ServerPage(PlacePage):
             row.addWidget(_titled(tr(_FIGURES[name]), label))
         column.addLayout(row)
         self._copies, self._rows = _panel(tr("Settings of programs"))
-        for part in (self._lead, self._sentence, self._access, self._place, self._now, self._copies):
+        self.phones = PhonePanel(theme, workspace.phone_server, self)  # the part for phones
+        self.phones.said.connect(self.said)
+        for part in (self._lead, self._sentence, self._access, self._place, self._now, self._copies, self.phones):
             self.column.addWidget(part)
         self.column.addStretch(1)
         self._timer = QTimer(self, interval=_TICK_MS)
@@ -170,7 +173,10 @@ class ServerPage(PlacePage):
         text = self.port.text().strip()
         port = int(text) if text.isdecimal() and len(text) <= len(str(_PORTS)) else 0
         if 1 <= port <= _PORTS:
+            changed = port != self._settings.server_port
             self._server.choose_port(port)
+            if changed:
+                self._phone_server.again()
             return
         self.port.setText(str(self._settings.server_port))
         self.said.emit(tr("Choose a port from 1 to 65535."), False)

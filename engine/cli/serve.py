@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from time import localtime, strftime
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.subcommand import (
     add_load_options,
@@ -17,6 +19,9 @@ from engine.cli.subcommand import (
     show_status,
 )
 from engine.messages import SERVER_PORT, Event, LoadProgress, Notice
+
+if TYPE_CHECKING:
+    from engine.server.phones import Phones
 
 
 def add_to(commands: Any) -> None:
@@ -62,15 +67,31 @@ def add_to(commands: Any) -> None:
         "comes faster, so a client can tell that another asked the same (default: on with a key, off with --no-key)",
     )
     serve.add_argument(
-        "--json", action="store_true", help="print one line of JSON once it listens: address, key and model"
+        "--page",
+        metavar="ADDRESS",
+        nargs="?",
+        const="",
+        help="serve a page for the browsers of phones too, at the port after N, unencrypted: in the local network, or "
+        "at one address of this computer, such as that of a VPN",
+    )
+    serve.add_argument("--forget-phones", action="store_true", help="let no phone in that came in before")
+    serve.add_argument(
+        "--json",
+        action="store_true",
+        help="print one line of JSON once it listens: address, key, model, and the link of the page",
     )
 
 
 def _serve(options: argparse.Namespace) -> int:
     # Here and not above: the other subcommands need no server.
     from engine.server.guard import checked_key, key_in_file, own_key
-    from engine.server.serving import serve
+    from engine.server.phones import Phones, page_addresses
+    from engine.server.serving import EVERYWHERE, serve
 
+    addresses = [] if options.page is None else page_addresses(options.page)
+    phones = Phones() if addresses else None
+    if options.forget_phones:
+        Phones().remove()
     read_ahead(options.model)
     kept, shown = True, True
     if options.no_key:
@@ -82,10 +103,11 @@ def _serve(options: argparse.Namespace) -> int:
     else:
         key, kept, _ = own_key()
 
-    def ready(address: str, model: str) -> None:
+    def ready(address: str, model: str, page_port: int) -> None:
         show_status()
         if options.json:
-            print(json.dumps({"address": address, "key": key, "model": model}), flush=True)
+            page = {} if phones is None else {"page": phones.link(addresses[0], page_port)}
+            print(json.dumps({"address": address, "key": key, "model": model, **page}), flush=True)
             return
         print(f"Tenon serves {model} at {address}/v1", flush=True)
         if key is not None:
@@ -95,6 +117,13 @@ def _serve(options: argparse.Namespace) -> int:
                 "This system has no keyring: the next start has another key, unless --key gives one.",
                 flush=True,
             )
+        if phones is not None:
+            for phone in phones.listed():
+                seen = strftime("%Y-%m-%d %H:%M", localtime(phone.seen))
+                print(f"Comes in without a code: {phone.name}, last seen {seen}")
+            print("What phones write and read goes through the network unencrypted.")
+            phones.entered = lambda phone: _show_code(f"{phone.name} came in.", phones, addresses, page_port)
+            _show_code("", phones, addresses, page_port)
         print("Ctrl+C stops it.", flush=True)
 
     def progress(event: Event) -> None:
@@ -111,5 +140,20 @@ def _serve(options: argparse.Namespace) -> int:
         progress,
         options.parse_special,
         key is not None if options.guess_from_replies is None else options.guess_from_replies,
+        phones,
+        options.page or EVERYWHERE,
     )
     return 0
+
+
+def _show_code(before: str, phones: Phones, addresses: list[str], port: int) -> None:
+    """Show the code for the next phone, as a picture too if a terminal takes it."""
+    import segno
+
+    links = [phones.link(address, port) for address in addresses]
+    if sys.stdout.isatty():
+        drawn = StringIO()
+        segno.make(links[0], error="m").terminal(drawn, compact=True)
+        # White on black, whatever the terminal's own colours are: some cameras read no code in reverse.
+        print("\n".join(f"\033[97;40m{line}\033[0m" for line in drawn.getvalue().splitlines()))
+    print(f"{before} Page for the next phone: {' or '.join(links)}".strip(), flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -26,6 +26,8 @@ from engine.server.exchange import Exchange, Served
 from engine.server.fields import Fields
 from engine.server.guard import Guard
 from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, listed, shown, version
+from engine.server.phone_page import Endpoint, PhoneGuard, page_routes
+from engine.server.phones import Phones
 from engine.server.refusal import Refused, error_body, refusal
 from engine.server.responses import Responses
 
@@ -54,7 +56,6 @@ _NO_EMBEDDINGS = "Tenon's models write texts, and none makes embeddings: use ano
 #: Clients of Ollama look for this sentence to learn whether a server is there.
 _RUNNING = "Ollama is running"
 
-Endpoint = Callable[[Request], Awaitable[Response]]
 Read = TypeVar("Read")
 
 
@@ -178,18 +179,19 @@ def _model(served: Served) -> dict[str, Any]:
         "created": served.created,
         "owned_by": "tenon",
         "max_model_len": report.context,
+        "sees": getattr(report, "sees", False),  # whether it takes pictures, which the page asks
         "meta": {"n_ctx_train": report.context, "n_params": report.parameters, "size": report.weight_bytes},
     }
 
 
-def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics, key: str | None) -> ASGIApp:
+def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics, key: str | Phones | None) -> ASGIApp:
     """Make the server's application.
 
     Args:
         served: Returns the model, which may be another one later.
         link: Link to the engine that has the model.
         metrics: Counts of the events of `link`.
-        key: Key that each request has to bring; None for none.
+        key: Key that each request has to bring; None for none. Phones get the page, and nothing that it does not need.
     """
 
     def exchange(kind: Callable[[Fields, Served], Exchange]) -> Endpoint:
@@ -265,13 +267,16 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
         ("POST", "/api/embed", embeddings),
         ("POST", "/api/embeddings", embeddings),
     ]
+    if isinstance(key, Phones):
+        of_page = ("/v1/models", "/v1/chat/completions")
+        routes = [*(route for route in routes if route[1] in of_page), *page_routes(key)]
     app = Starlette(
         routes=[Route(path, endpoint, methods=[method]) for method, path, endpoint in routes],
         exception_handlers={HTTPException: _tell_status, Refused: _tell_refusal, Exception: _tell_refusal},
     )
     app.router.redirect_slashes = False
     app.state.body_bytes = 0  # of all requests that are being read
-    return Guard(app, key)
+    return PhoneGuard(app, key) if isinstance(key, Phones) else Guard(app, key)
 
 
 def limits() -> list[str]:

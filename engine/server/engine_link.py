@@ -128,6 +128,7 @@ class EngineLink:
         start: Starts the engine; by default in a process of its own.
         most_running: Number of requests that the engine has at once.
         most_waiting: Number of requests that may wait; more are refused.
+        name: Beginning of the requests' numbers, for an engine that answers several links.
     """
 
     def __init__(
@@ -136,12 +137,14 @@ class EngineLink:
         start: HostMaker = _OWN_PROCESS,
         most_running: int = MOST_RUNNING,
         most_waiting: int = MOST_WAITING,
+        name: str = "served",
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._on_event = on_event
         self._start = start
         self._most_running = most_running
         self._most_waiting = most_waiting
+        self._name = name
         self._process: EngineHost | None = None
         self._starts = 0  # tells news of this engine from news of one before
         self._asked = 0
@@ -181,7 +184,7 @@ class EngineLink:
         answers = Answers(self._cancel)
         for index, command in enumerate(commands):
             self._asked += 1
-            numbered = replace(command, request_id=f"served-{self._asked}")
+            numbered = replace(command, request_id=f"{self._name}-{self._asked}")
             if isinstance(numbered, messages.Generate):
                 numbered = replace(numbered, lets_others_first=True)
             self._waiting.append(_Asked(numbered, index, answers, _is_slow(numbered)))

@@ -56,7 +56,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or refuse it."""
         try:
-            self._check(scope["method"], scope["path"], Headers(scope=scope))
+            self._check(scope, Headers(scope=scope))
         except Refused as refused:
             body = error_body(scope["path"], refused)
             await JSONResponse(body, refused.status, refused.headers)(scope, receive, send)
@@ -68,20 +68,24 @@ class Guard:
             frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
             _log.error("%s%s", frames, type(error).__name__)
 
-    def _check(self, method: str, path: str, headers: Headers) -> None:
+    def _check(self, scope: Scope, headers: Headers) -> None:
         # A page of the web that has a name for this address sends that name as the host.
         if _HOST.fullmatch(headers.get("host", "")) is None:
             raise Refused(403, _FOREIGN_HOST)
-        if method == "OPTIONS":
+        if scope["method"] == "OPTIONS":
             raise Refused(403, _NO_LEAVE)
         if "origin" in headers:
             raise Refused(403, _FOREIGN_PAGE)
-        if self._key is None or path in _OPEN:
+        if self._key is None or scope["path"] in _OPEN:
             return
-        scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        sent = bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
-        if not hmac.compare_digest(sent.encode("latin-1", "replace"), self._key.encode()):
+        if not hmac.compare_digest(sent_key(headers).encode("latin-1", "replace"), self._key.encode()):
             raise Refused(401, _NO_KEY, code="invalid_api_key")
+
+
+def sent_key(headers: Headers) -> str:
+    """Return the key that a request brings; empty for none."""
+    scheme, _, bearer = headers.get("authorization", "").partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
 
 
 class OwnKey(NamedTuple):

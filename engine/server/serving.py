@@ -29,8 +29,12 @@ from engine.server.application import Metrics, application
 from engine.server.connection import Connection, most_connections
 from engine.server.engine_link import EngineLink, HostMaker, watch
 from engine.server.exchange import Served
+from engine.server.phones import Phones
 
 _ADDRESS = "127.0.0.1"
+EVERYWHERE = "0.0.0.0"
+#: Shares of the server's connections that programs and phones may have.
+_SHARES = (1.0, 0.25)
 _WAITING_CONNECTIONS = 2048
 #: Connections that are taken at once, each with a descriptor, before any of them is looked at.
 _TAKEN_AT_ONCE = 16
@@ -45,10 +49,12 @@ def serve(
     options: messages.LoadOptions,
     port: int,
     key: str | None,
-    ready: Callable[[str, str], None],
+    ready: Callable[[str, str, int], None],
     progress: Callable[[messages.Event], None],
     parse_special: bool = False,
     guess_from_replies: bool = True,
+    phones: Phones | None = None,
+    page_address: str = EVERYWHERE,
 ) -> None:
     """Serve a model until SIGINT or SIGTERM.
 
@@ -56,10 +62,12 @@ def serve(
         options: Options of the load, the model among them.
         port: Port of this computer alone; 0 takes any.
         key: Key that each request has to bring; None for none.
-        ready: Called with address and the model's name once requests are answered.
+        ready: Called with address, the model's name and the page's port once requests are answered.
         progress: Called with events of the load: `LoadProgress` and `Notice`.
         parse_special: Whether control tokens in a raw prompt are control tokens, if a request does not say.
         guess_from_replies: Whether earlier replies to any client serve to guess the next ones.
+        phones: Phones for which the page is served, at the next port; None for none.
+        page_address: Address of this computer at which it is.
 
     Raises:
         TenonError: The port is not free, or the model cannot be loaded.
@@ -70,11 +78,11 @@ def serve(
         metrics = Metrics()
         link = EngineLink(metrics.take)
         loading = asyncio.ensure_future(load(link, options, progress))
-        server: ModelServer | None = None
+        servers: list[ModelServer] = []
 
         def stop() -> None:
             loading.cancel()
-            if server is not None:
+            for server in servers:
                 server.should_exit = True
 
         try:
@@ -85,17 +93,24 @@ def serve(
                     served = Served(name, options, await loading, parse_special=parse_special, earlier=earlier)
                 except asyncio.CancelledError:
                     return
-                server = ModelServer(link, application(lambda: served, link, metrics, key), progress)
+                doors = (key,) if phones is None else (key, phones)
+                servers += (
+                    ModelServer(link, application(lambda: served, link, metrics, door), progress, _SHARES[at])
+                    for at, door in enumerate(doors)
+                )
                 watching = asyncio.ensure_future(watch(link))
-                ready(local_address(listener), served.name)
+                ready(local_address(listeners[0]), served.name, port_of(listeners[-1]))
                 try:
-                    await server.serve([listener])
+                    await asyncio.gather(*(one.serve([at]) for one, at in zip(servers, listeners, strict=True)))
                 finally:
                     watching.cancel()
         finally:
             await link.close()
 
-    with listening(port) as listener:
+    with ExitStack() as stack:
+        listeners = [stack.enter_context(listening(port))]
+        if phones is not None:
+            listeners.append(stack.enter_context(listening(port and port + 1, page_address)))
         asyncio.run(run())
 
 
@@ -130,15 +145,20 @@ class ModelServer(uvicorn.Server):
         link: Link to the engine.
         app: Application that answers requests.
         tell: Told with `Notice`, at most once in `CROWDED_S`, that other programs keep too many connections open.
+        share: Share of the connections that a server may have.
     """
 
     def __init__(
-        self, link: EngineLink, app: Callable[..., Any], tell: Callable[[messages.Event], None] = lambda event: None
+        self,
+        link: EngineLink,
+        app: Callable[..., Any],
+        tell: Callable[[messages.Event], None] = lambda event: None,
+        share: float = 1.0,
     ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http=cast("Any", partial(Connection, most_connections(), self._note_crowd)),
+                http=cast("Any", partial(Connection, int(most_connections() * share), self._note_crowd)),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -196,8 +216,8 @@ class ModelServer(uvicorn.Server):
 
 
 @contextmanager
-def listening(port: int) -> Iterator[socket.socket]:
-    """Open a socket that takes connections of this computer; they wait until the model is there."""
+def listening(port: int, address: str = _ADDRESS) -> Iterator[socket.socket]:
+    """Open a socket at an address of this computer; what connects waits until the model is there."""
     if not 0 <= port <= 65535:
         raise InvalidOption("The port is {port}, but it must be between 0 (any) and 65535.", port=port)
     # With the protocol named asyncio sends small pieces at once; else each answer waits 40 ms for an acknowledgement.
@@ -208,7 +228,7 @@ def listening(port: int) -> Iterator[socket.socket]:
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((_ADDRESS, port))
+            listener.bind((address, port))
         except OSError as error:
             reason = error.strerror or error
             raise InvalidOption(
@@ -222,7 +242,12 @@ def listening(port: int) -> Iterator[socket.socket]:
 
 def local_address(listener: socket.socket) -> str:
     """Return the address of the server that listens to a socket."""
-    return f"http://{_ADDRESS}:{listener.getsockname()[1]}"
+    return f"http://{_ADDRESS}:{port_of(listener)}"
+
+
+def port_of(listener: socket.socket) -> int:
+    """Return the port of a socket that listens."""
+    return int(listener.getsockname()[1])
 
 
 @contextmanager
@@ -267,8 +292,8 @@ class BackgroundServer:
     """Server in a thread of its own, for an engine of somebody else: it takes connections until `stop`.
 
     Args:
-        port: Port of this computer alone; 0 takes any.
-        key: Key that each request has to bring.
+        port: Port of this computer alone, or of the page for phones; 0 takes any.
+        key: Key that each request has to bring, or the phones that get the page.
         served: The model.
         start: Gives it the engine.
 
@@ -277,18 +302,19 @@ class BackgroundServer:
         OSError: The system has no room for the server.
     """
 
-    def __init__(self, port: int, key: str, served: Served, start: HostMaker) -> None:
+    def __init__(self, port: int, key: str | Phones, served: Served, start: HostMaker) -> None:
         self.served = served  # the model; another one may take its place
         self._metrics = Metrics()
         self._ready = threading.Event()
         self._stack = ExitStack()
-        listener = self._stack.enter_context(listening(port))
+        of_page = isinstance(key, Phones)
+        listener = self._stack.enter_context(listening(port, EVERYWHERE if of_page else _ADDRESS))
         self.address = local_address(listener)
 
         async def run() -> None:
-            self._link = EngineLink(self._metrics.take, start)
+            self._link = EngineLink(self._metrics.take, start, name="phone" if of_page else "served")
             app = application(lambda: self.served, self._link, self._metrics, key)
-            self._server = ModelServer(self._link, app)
+            self._server = ModelServer(self._link, app, share=_SHARES[of_page])
             self._ready.set()
             await self._server.serve([listener])
 

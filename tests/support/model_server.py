@@ -23,6 +23,7 @@ from engine.messages import Event, LoadOptions
 from engine.server.application import Metrics, application
 from engine.server.engine_link import TICK_S, EngineLink, watch
 from engine.server.exchange import Served
+from engine.server.phones import Phones
 from engine.server.serving import ModelServer, listening, load
 from tests.support.fake_engine import SERVE
 
@@ -67,7 +68,7 @@ class Running:
 
 
 @contextmanager
-def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[Running]:
+def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S, door: str | Phones = KEY) -> Iterator[Running]:
     """The application in a thread of this process, in front of the scripted engine, which is looked at so often."""
     ready = threading.Event()
     made: list[tuple[ModelServer, EngineLink, str]] = []
@@ -81,7 +82,7 @@ def scripted_server(most_waiting: int = 64, tick_s: float = TICK_S) -> Iterator[
             with listening(0) as listener:
                 options = LoadOptions(model="scripted")
                 served = Served("scripted", options, await load(link, options, lambda event: None))
-                server = ModelServer(link, application(lambda: served, link, metrics, KEY), told.append)
+                server = ModelServer(link, application(lambda: served, link, metrics, door), told.append)
                 made.append((server, link, f"http://127.0.0.1:{listener.getsockname()[1]}"))
                 ready.set()
                 watching = asyncio.ensure_future(watch(link, tick_s))

@@ -10,7 +10,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from app.bridge.program_server import ServerPhase, ServerState
+from app.bridge.program_server import PhonesNow, ServerPhase, ServerState
 from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, ModelDetails, OfferEntry, RemovalEntry
 from app.settings.pages import PAGES
 from app.ui.chats.actions import ErasingQuestion
@@ -27,6 +27,7 @@ from app.ui.models.models_page import ModelsPage
 from app.ui.places import MACHINE, MODELS, SERVER
 from app.ui.sheet import NameDialog
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
+from engine.server.phones import Phone
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 from tests.support.window_scene import ANSWER, LONG, SHORT, stock
@@ -83,7 +84,10 @@ def _machine(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 
 
 def _programs(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    server = workspace.program_server
+    server, phones = workspace.program_server, workspace.phone_server
+    came = (Phone("one", "iPhone, Safari", 1.76e9, 1.76e9, "192.168.1.20"), Phone("two", "Android, Firefox"))
+    phones.look = lambda then: then(PhonesNow(("192.168.1.5", "100.64.0.7"), 8367, "c" * 32, came))  # type: ignore[method-assign]
+    phones._show(ServerState(ServerPhase.ON, "http://0.0.0.0:8367", model="smollm2"))
     window.places.go(SERVER)
     server._show(ServerState(ServerPhase.ON, "http://127.0.0.1:8366", "tenon-of-a-test", True, True, "smollm2"))
 

@@ -84,7 +84,7 @@ def test_those_who_have_a_key_share_their_replies_guesses(
     options: list[str], guesses: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[object] = []
-    monkeypatch.setattr("engine.server.serving.serve", lambda *values: given.append(values[-1]))
+    monkeypatch.setattr("engine.server.serving.serve", lambda *values: given.append(values[6]))
     assert main(["serve", *options]) == 0
     assert given == [guesses]
 
