@@ -318,9 +318,7 @@ class Replies(QObject):
         if finished.reply.stop_reason not in ("end", "stop") or reply.state is not MessageState.COMPLETE:
             return reply
         turn = max((step.turn for step in reply.steps), default=-1) + 1
-        steps = tuple(
-            ToolStep(turn, len(reply.content), call.name, call.arguments, *self._named_for(call)) for call in calls
-        )
+        steps = tuple(self._step_of(call, turn, len(reply.content)) for call in calls)
         if turn >= self._settings.tool_turns:
             steps = tuple(replace(step, state="failed", result=tr("Not called.")) for step in steps)
             reply = with_notice(
@@ -332,9 +330,12 @@ class Replies(QObject):
         self._tools.begin(Ticket(reply.conversation_id, reply.id), steps, self._offered)
         return replace(reply.with_steps(steps), state=MessageState.QUEUED, kept_characters=len(reply.content))
 
-    def _named_for(self, call: ToolCall) -> tuple[str]:
+    def _step_of(self, call: ToolCall, turn: int, place: int) -> ToolStep:
         one = self._offered.get(call.name)
-        return (call.name if one is None else one.title,)
+        step = ToolStep(turn, place, call.name, call.arguments)
+        if one is None:
+            return replace(step, title=call.name, state="failed", result=tr("There is no tool of this name."))
+        return replace(step, title=one.title, reads_only=one.tool.reads_only)
 
     @Slot(int, int, object)
     def _take_steps(self, conversation_id: int, reply_id: int, steps: tuple[ToolStep, ...]) -> None:

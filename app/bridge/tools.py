@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.worker import Worker
 from app.chat.conversation import ToolStep
 from app.chat.reply import Ticket
-from app.words import tr
 from engine.errors import TenonError
 from engine.messages import ToolCall
 from engine.tools.acts import Act, acts, erase_acts
@@ -81,17 +80,7 @@ class ToolDesk(QObject):
 
     def begin(self, ticket: Ticket, steps: tuple[ToolStep, ...], offers: dict[str, OfferedTool]) -> None:
         """Take the calls of a reply: ask for them, and carry out what is allowed."""
-        known = [
-            step
-            if step.state != "asks" or step.name in offers
-            else replace(step, state="failed", result=tr("There is no tool of this name."))
-            for step in steps
-        ]
-        marked = [
-            replace(step, reads_only=offers[step.name].tool.reads_only) if step.name in offers else step
-            for step in known
-        ]
-        self._open[ticket.conversation_id] = _Calls(ticket, marked, dict(offers))
+        self._open[ticket.conversation_id] = _Calls(ticket, list(steps), dict(offers))
         if ticket.conversation_id != self._shown:
             self.waits.emit(ticket.conversation_id)
         # The reply itself learns of them first.
