@@ -146,7 +146,7 @@ class ServerPanel(QFrame):
 
     def _search_fields(self) -> QVBoxLayout:
         server = self._desk.server(self._name)
-        self.engine = ListBox(self._theme, self)
+        self.engine = ListBox(self._theme, self, 8)
         self.engine.setAccessibleName(tr("Search engine"))
         for key, title in _ENGINES:
             self.engine.addItem(title, key)

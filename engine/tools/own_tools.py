@@ -35,7 +35,7 @@ def _tool(name: str, description: str, properties: dict[str, str], required: tup
     }
     described = {field: {**kind, "description": properties[field]} for field, kind in kinds.items()}
     schema = {"type": "object", "properties": described, "required": list(required), "additionalProperties": False}
-    return KnownTool(name, description, json.dumps(schema), reads_only=True)
+    return KnownTool(name, description, json.dumps(schema))
 
 
 _FOLDER = "path within the folder; empty for the folder itself"

@@ -22,6 +22,8 @@ from app.words import mark, tr
 
 _MOST_CHARACTERS = 20_000
 _MOST_PX = 240
+_MOST_ON_A_LINE = 80
+_LONGEST_SENTENCE = 300
 _MARGIN_PX = 14
 _STATES = {
     "asks": mark("Wants to be called"),
@@ -146,13 +148,14 @@ class ToolCard(QFrame):
         self._arguments.show_text(_readable(step.arguments))
         self._arguments.setVisible(bool(step.arguments.strip(" {}")))
         failed = step.state == "failed" or (asks and bool(step.result))
-        self._sentence.setText(step.result.split("\n")[0][:300] if failed else "")
+        sentence = step.result.split("\n")[0][:_LONGEST_SENTENCE] if failed else ""
+        self._sentence.setText(sentence)
         self._sentence.setVisible(failed and bool(step.result))
         reads = tr("Its server says that it changes nothing.") if step.reads_only else ""
         self._question.setText(" ".join(filter(None, [tr("May the model call this tool?"), reads])))
         for part in (self._question, self._row):
             part.setVisible(asks)
-        there = step.state in ("done", "failed") and bool(step.result)
+        there = step.state in ("done", "failed") and step.result != sentence
         self.fold.setVisible(there)
         self._result.show_text(step.result if there else "")
         self._show_fold()
@@ -188,8 +191,10 @@ class ToolCard(QFrame):
 
 
 def _readable(arguments: str) -> str:
-    """Return arguments a line each, still as JSON, so that no line end within a text makes one more of them."""
+    """Return arguments as JSON, a line each if they are long; no line end within a text makes one more of them."""
     try:
-        return json.dumps(json.loads(arguments), ensure_ascii=False, indent=1)
+        values = json.loads(arguments)
     except ValueError:
         return arguments
+    line = json.dumps(values, ensure_ascii=False)
+    return line if len(line) <= _MOST_ON_A_LINE else json.dumps(values, ensure_ascii=False, indent=1)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.bridge import tools
@@ -53,15 +52,15 @@ def test_a_call_is_asked_for_in_the_transcript_and_its_result_is_folded(
     (card,) = view.cards
     assert card.words["title"] == "list_folder"
     assert '"path": "a"' in card.words["arguments"]
-    assert "changes nothing" in card.words["question"]
+    assert card.words["question"] == "May the model call this tool?"
     assert view.strip.status.phrase == "Waiting for your answer"
     assert window.page.composer.send_button.stops
-    qtbot.mouseClick(card.buttons["once"], Qt.MouseButton.LeftButton)
+    card.buttons["once"].click()
     qtbot.waitUntil(lambda: card.words["state"].startswith("Done, 1.5"))
     assert "question" not in card.words
     assert "result" not in card.words
     height = view.height()
-    qtbot.mouseClick(card.fold, Qt.MouseButton.LeftButton)
+    card.fold.click()
     assert card.words["result"] == dirty
     shown = card._result.document().toRawText()
     assert "<b>bold</b>" in shown
@@ -82,6 +81,8 @@ def test_a_card_of_what_failed_was_refused_or_never_ran(qtbot: QtBot, theme: The
     card.show()
     assert card.words["sentence"] == "It is not there."
     assert "arguments" not in card.words
+    card.set_step(replace(step, state="asks", seconds=0, result="", reads_only=True), live=True)
+    assert "changes nothing" in card.words["question"]
     card.set_step(replace(step, state="refused", result=""), live=False)
     assert card.words["state"].startswith("Not allowed")
     card.set_step(replace(step, state="asks", result="", seconds=0), live=False)

@@ -15,10 +15,11 @@ import psutil
 import pytest
 
 from engine.errors import Cancelled, ToolFailed
+from engine.hub.model_folders import data_folder
 from engine.messages import ToolCall
 from engine.tools.acts import acts, erase_acts
 from engine.tools.calling import OfferedTool, Outcome, call, end_session, list_tools, offered
-from engine.tools.servers import ToolServer, change_server, keep_server, servers
+from engine.tools.servers import KnownTool, ToolServer, change_server, keep_server, servers
 
 PROGRAM = str(Path(__file__).with_name("mcp_servers.py"))
 
@@ -171,7 +172,7 @@ def test_variables_reach_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("MY_OWN_TOKEN", "from outside")
     monkeypatch.setenv("NOT_FOR_IT", "secret")
     kept = keep_server(server_like("good"), {"TOKEN": "${MY_OWN_TOKEN}"})
-    assert "from outside" not in (Path(kept.place) and (_data() / "tools.json").read_text())
+    assert "from outside" not in (data_folder() / "tools.json").read_text()
     tools = listed(kept)
     assert called(tools["variable"], name="TOKEN").text == "from outside"
     assert called(tools["variable"], name="NOT_FOR_IT").text == "none"
@@ -190,14 +191,8 @@ def test_a_server_over_http() -> None:
     assert called(tools["add"], a=20, b=3).failed
 
 
-def _allowed(tool: object) -> object:
-    return replace(tool, allowed=tool.digest)  # type: ignore[type-var, attr-defined]
-
-
-def _data() -> Path:
-    from engine.hub.model_folders import data_folder
-
-    return data_folder()
+def _allowed(tool: KnownTool) -> KnownTool:
+    return replace(tool, allowed=tool.digest)
 
 
 def _running(kind: str) -> bool:

@@ -150,7 +150,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     def find(host: str, port: int, *kinds: object, **more: object) -> list[tuple[Any, ...]]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (names.get(host, host), port))]
 
-    monkeypatch.setattr(own_tools.socket, "getaddrinfo", find)
+    monkeypatch.setattr(socket, "getaddrinfo", find)
     monkeypatch.setattr(own_tools, "is_public", lambda address: address == "127.0.0.1")
     Site.asked.clear()
     yield server.server_address[1]
