@@ -31,7 +31,7 @@ SEARCHES = {"brave": "Brave", "tavily": "Tavily"}
 _NAME = re.compile(r"[\w .-]{1,40}")
 _FROM_OUTSIDE = re.compile(r"\$\{(\w+)\}")
 _NO_KEYRING = mark(
-    "This system has no keyring that Tenon can keep variables, headers and keys in: write ${{NAME}} in their place, "
+    "This system has no keyring that Tenon can keep variables, headers and keys in: write ${NAME} in their place, "
     "and set the variable NAME before Tenon starts."
 )
 
@@ -207,7 +207,7 @@ def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
 
 def _from_json(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
     wrong = InvalidOption(
-        'This is no JSON of mcpServers: it looks like {{"mcpServers": {{"name": {{"command": "...", "args": []}}}}}}, '
+        'This is no JSON of mcpServers: it looks like {"mcpServers": {"name": {"command": "...", "args": []}}}, '
         "or has a url in the place of the command."
     )
     try:

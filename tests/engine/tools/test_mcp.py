@@ -89,7 +89,11 @@ def test_what_hangs_is_ended_in_time_and_when_nobody_waits() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("broken", "There is no configuration."), ("flood", "so it was ended"), ("notes", "so it was ended")],
+    [
+        ("broken", "There is no configuration."),
+        ("flood", "so it was ended"),
+        pytest.param("notes", "so it was ended", marks=pytest.mark.slow),
+    ],
 )
 def test_what_is_no_server_is_ended_with_a_sentence(kind: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.tools.calling._WORK_S", 4.0)
@@ -99,6 +103,7 @@ def test_what_is_no_server_is_ended_with_a_sentence(kind: str, words: str, monke
     assert not _running(kind)
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.tools.calling.CALL_S", 2.0)
     with pytest.raises(ToolFailed, match="did not answer within 2 s"):
@@ -112,6 +117,7 @@ def test_no_program_and_no_address_are_sentences() -> None:
         list_tools(ToolServer("none", "address", f"http://127.0.0.1:{_free_port()}/mcp"), lambda address: None)
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_ends_with_its_session() -> None:
     listed(server_like("stays"))
     assert _running("stays")
@@ -161,6 +167,7 @@ def test_a_name_that_shadows_another_is_told_apart() -> None:
     assert names["the_other__add"].title == "the other: add"
 
 
+@pytest.mark.slow
 def test_a_result_that_is_too_long_is_cut_and_says_so() -> None:
     tools = listed(server_like("good"))
     text = called(tools["large"], size=150_000).text
