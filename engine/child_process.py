@@ -6,12 +6,16 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.context import SpawnContext
 
 from engine.terminal import set_up_streams
+
+#: Calls before a process ends because its parent has: of programs that it started, and that would go on.
+LAST_ACTS: list[Callable[[], object]] = []
 
 
 @cache
@@ -40,6 +44,8 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
+        for act in LAST_ACTS:
+            act()
         os._exit(1)
 
 

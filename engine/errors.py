@@ -222,6 +222,10 @@ class KeyNotKept(RemoteError):
     """The system has no keyring to keep a server's key in."""
 
 
+class ToolFailed(TenonError):
+    """A tool, or the server that has it, gave no result."""
+
+
 class AddonUnusable(TenonError):
     """There is no GPU add-on for this machine, or it does not work here."""
 

@@ -15,6 +15,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from threading import Lock
+from typing import Any
 
 from engine.child_process import belong_to_window, limit_memory, spawning
 from engine.errors import Cancelled, UnsupportedModel
@@ -57,6 +58,7 @@ class Preparer:
         nice: Niceness of the process: replies that are being written go before work that takes long.
         clock_s: Most time for a question by the clock, for a process that gets no processor, or waits for a disk.
         answer_bytes: Most bytes of all answers to a question.
+        starts_others: Its work starts programs of others, which end with it, and which no limit of its memory is for.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Preparer:
     nice: int = 0
     clock_s: float = 120.0
     answer_bytes: int = 1 << 30
+    starts_others: bool = False
 
     def __post_init__(self) -> None:
         self._lock = Lock()
@@ -150,7 +153,7 @@ class Preparer:
             ours, theirs = context.Pipe()
             process = context.Process(
                 target=_serve,
-                args=(theirs, self.memory_bytes, self.idle_s, self.nice),
+                args=(theirs, 0 if self.starts_others else self.memory_bytes, self.idle_s, self.nice),
                 name=self.name,
                 daemon=True,
             )
@@ -229,7 +232,11 @@ class Preparer:
     def _end(self) -> None:
         if self._running is not None:
             process, connection = self._running
+            others = _started_by(process.pid) if self.starts_others else []
             process.kill()
+            for other in others:
+                with suppress(Exception):  # it has ended by itself, or is not ours to end
+                    other.kill()
             process.join(_END_S)  # a system that does not let go of it must not hold the one who asks
             connection.close()
             self._running = None
@@ -240,6 +247,15 @@ QUICK = Preparer("tenon-prepare", 5.0, 512 << 20, 256 << 20)
 # With a vocabulary of 262,144 tokens the second one holds 210 MiB, a few more after each long text, and 126 after a
 # question about a file that does not fit (`engine/text/meaning.py`).
 SLOW = Preparer("tenon-prepare-large", 20.0, 1536 << 20, 448 << 20, idle_s=60.0, nice=5)
+
+
+def _started_by(process_id: int | None) -> list[Any]:
+    """Return the processes that a process has started, and those that they have."""
+    import psutil
+
+    with suppress(psutil.Error, OSError):
+        return [*psutil.Process(process_id).children(recursive=True)]
+    return []
 
 
 def _serve(connection: Connection, memory_bytes: int, idle_s: float | None, nice: int) -> None:
@@ -256,7 +272,8 @@ def _serve(connection: Connection, memory_bytes: int, idle_s: float | None, nice
         os.nice(nice)  # Windows has no such call
     with suppress(EOFError, OSError):
         connection.send_bytes(b"")
-        limit_memory(memory_bytes)
+        if memory_bytes:
+            limit_memory(memory_bytes)
         while connection.poll(idle_s):
             work, _, question = connection.recv_bytes().partition(b"\0")
             answer, end = b"", _DONE

@@ -264,6 +264,7 @@ class OpenChat(QObject):
     """Each chat keeps the model that it was asked of last; a new one takes the model that was chosen last."""
 
     said = Signal(str)  # a sentence for the user
+    shown = Signal(object)  # id of the chat that is shown now, or None for a blank one
 
     def __init__(
         self,
@@ -301,6 +302,7 @@ class OpenChat(QObject):
         conversation = None if conversation_id is None else self._library.conversation(conversation_id)
         self._shown = None if conversation is None else conversation.id
         self._blank = None
+        self.shown.emit(self._shown)
         if conversation is None:
             return
         wanted = current_reference(conversation.model)

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.engine_client import EngineClient, Question
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import OF_CHATS, OF_PROGRAMS, ModelInEngine
-from app.chat.conversation import ConversationOptions, Message, MessageState
+from app.bridge.tools import ToolDesk
+from app.chat.conversation import ConversationOptions, Message, MessageState, ToolStep
 from app.chat.engine_options import reply_options
 from app.chat.library import Library
 from app.chat.reply import ReplyQueue, Ticket, history_for, newest, reply_after, text_for, with_notice
@@ -31,7 +32,12 @@ from engine.messages import (
     SamplingOptions,
     TextDrafted,
     TokensAdded,
+    ToolCall,
+    ToolUse,
 )
+from engine.text.reply_parts import Spoken
+from engine.text.tool_calls import DESCRIBED, FORMATS
+from engine.tools.calling import OfferedTool
 
 # A kill of the window may cost 200 ms of text: what waits for this, then for the window and the writer's thread.
 _SAVE_MS = 25
@@ -64,6 +70,7 @@ class Replies(QObject):
         settings: Settings,
         client: EngineClient,
         model: ModelInEngine,
+        tools: ToolDesk,
         kept: Callable[[int, str], KeptChat | None] = lambda conversation_id, model: None,
         parent: QObject | None = None,
     ) -> None:
@@ -73,11 +80,15 @@ class Replies(QObject):
         self._settings = settings
         self._client = client
         self._model = model
+        self._tools = tools
         self.kept = kept  # place of what a model reads of a conversation; None for none
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
         self._question: Question | None = None  # the request that the engine works on
         self._kept_characters = 0  # of the reply when that request was made
+        self._offered: dict[str, OfferedTool] = {}  # tools in that request
+        self._continues = False  # whether it goes on within the reply's text
+        self._spoken: Spoken | None = None  # parts its text from its calls
         self._saving = False
         self._saved_characters = 0  # of the running reply, on the disk or on their way there
         self._refused = False  # by the disk, so the reply is to be saved as a whole
@@ -85,6 +96,8 @@ class Replies(QObject):
         self._save_timer.timeout.connect(self._save_text)
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
+        tools.steps_changed.connect(self._take_steps)
+        tools.done.connect(self._go_on)
 
     @property
     def active_conversation(self) -> int | None:
@@ -131,6 +144,8 @@ class Replies(QObject):
         """Stop the running reply of a conversation and those that wait; what was written stays."""
         for ticket in self._queue.take_out(conversation_id):
             self._change_by_id(ticket, MessageState.STOPPED)
+        if (reply_id := self._tools.stop(conversation_id)) is not None:
+            self._change_by_id(Ticket(conversation_id, reply_id), MessageState.STOPPED)
         running, reply = self._queue.running, self._running_reply()
         if running is None or running.conversation_id != conversation_id:
             return
@@ -155,14 +170,14 @@ class Replies(QObject):
     def stop_all(self) -> None:
         """Stop every reply, running or queued."""
         running = (self._queue.running,) if self._queue.running is not None else ()
-        for ticket in (*self._queue.waiting, *running):
+        for ticket in (*self._queue.waiting, *running, *self._tools.open):
             self.stop(ticket.conversation_id)
 
     def close(self) -> None:
         """Stop everything and save what there is."""
         self._save_timer.stop()
         running = self._queue.running
-        for ticket in (*((running,) if running else ()), *self._queue.waiting):
+        for ticket in (*((running,) if running else ()), *self._queue.waiting, *self._tools.open):
             reply = self._library.message(ticket.conversation_id, ticket.reply_id)
             if reply is not None and reply.state.unfinished:
                 self._change(replace(reply, state=MessageState.STOPPED))
@@ -189,6 +204,8 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
         turns, left_out = newest(() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt))
+        self._offered, self._spoken = ({} if own.continues else self._tools.offered()), None
+        self._continues = bool(turns) and turns[-1].role == "assistant"
         request = Generate(
             request_id="",
             options=self._model.options_for(model, own),
@@ -199,8 +216,9 @@ class Replies(QObject):
             sampling=sampling,
             kept=self.kept(ticket.conversation_id, model),
             earlier=_place(ticket.conversation_id) if self._settings.guess_from_replies else None,
-            verify=options.verify,
-            show_unconfirmed=self._settings.unconfirmed_shown,
+            verify=Generate.verify if self._offered else options.verify,
+            show_unconfirmed=self._settings.unconfirmed_shown and not self._offered,
+            tools=ToolUse(tuple(one.for_model for one in self._offered.values())),
             round_texts=True,  # the inspector may be opened when the reply is long done
             thinking=options.thinking,
             stop_loops=options.stop_loops and not _goes_on_in_a_loop(messages[-1]),
@@ -230,7 +248,7 @@ class Replies(QObject):
         self._question = None
         if self._queue.finish(ticket.reply_id):
             self._start_next()
-            if not self.busy:
+            if not self.busy and not any(one.reply_id == ticket.reply_id for one in self._tools.open):
                 self.completed.emit(ticket.conversation_id)
 
     # --- from the engine to the message -------------------------------------------------------------------
@@ -254,14 +272,19 @@ class Replies(QObject):
 
     def _apply(self, reply: Message, event: Event) -> None:
         if isinstance(event, TokensAdded):
-            self._add_text(reply, event.text)
+            spoken = self._parts_of(reply)
+            self._add_text(reply, event.text if spoken is None else spoken.add(event.text))
         elif isinstance(event, TextDrafted):
             self.unconfirmed_changed.emit(reply.conversation_id, reply.id, event.text)
         elif isinstance(event, PrefillProgress):
             fraction = event.done_tokens / event.total_tokens if event.total_tokens > 0 else 0.0
             self.prefill_progress.emit(reply.conversation_id, reply.id, min(fraction, 1.0), event.seconds_left)
         else:
+            if isinstance(event, Finished) and (spoken := self._parts_of(reply)) is not None:
+                event = _without_calls(reply, event, spoken.end(event.reply.stop_reason == "length"))
             changed = reply_after(reply, event, self._model.context)
+            if isinstance(event, Finished) and self._spoken is not None and self._spoken.calls:
+                changed = self._with_calls(changed, event, self._spoken.calls)
             if changed is not reply:
                 told = changed.notices != reply.notices
                 self._change(changed, save=told or isinstance(event, (Finished, Failed)))
@@ -278,6 +301,53 @@ class Replies(QObject):
         if not self._save_timer.isActive():
             self._save_text()
         self.text_changed.emit(reply)
+
+    # --- tools --------------------------------------------------------------------------------------------
+
+    def _parts_of(self, reply: Message) -> Spoken | None:
+        """Return what parts the running reply's text from its calls; the model's format is known once it is loaded."""
+        if self._spoken is None and self._offered:
+            report = self._model.report
+            form = DESCRIBED if report is None else FORMATS.get(report.advice.tools, DESCRIBED)
+            tools = [one.for_model for one in self._offered.values()]
+            self._spoken = Spoken(reply.content, self._continues, form, tools)
+        return self._spoken
+
+    def _with_calls(self, reply: Message, finished: Finished, calls: list[ToolCall]) -> Message:
+        """Return a reply that waits for its calls, or one that has ended with them: too many, or cut short."""
+        if finished.reply.stop_reason not in ("end", "stop") or reply.state is not MessageState.COMPLETE:
+            return reply
+        turn = max((step.turn for step in reply.steps), default=-1) + 1
+        steps = tuple(self._step_of(call, turn, len(reply.content)) for call in calls)
+        if turn >= self._settings.tool_turns:
+            steps = tuple(replace(step, state="failed", result=tr("Not called.")) for step in steps)
+            reply = with_notice(
+                reply,
+                tr("The reply ended after {count} rounds of calls; the settings have the limit.", count=turn),
+            )
+            return reply.with_steps((*reply.steps, *steps))
+        steps = (*reply.steps, *steps)
+        self._tools.begin(Ticket(reply.conversation_id, reply.id), steps, self._offered)
+        return replace(reply.with_steps(steps), state=MessageState.QUEUED, kept_characters=len(reply.content))
+
+    def _step_of(self, call: ToolCall, turn: int, place: int) -> ToolStep:
+        one = self._offered.get(call.name)
+        step = ToolStep(turn, place, call.name, call.arguments)
+        if one is None:
+            return replace(step, title=call.name, state="failed", result=tr("There is no tool of this name."))
+        return replace(step, title=one.title, reads_only=one.tool.reads_only)
+
+    @Slot(int, int, object)
+    def _take_steps(self, conversation_id: int, reply_id: int, steps: tuple[ToolStep, ...]) -> None:
+        reply = self._library.message(conversation_id, reply_id)
+        if reply is not None and reply.details is not None:
+            self._change(reply.with_steps(steps))
+
+    @Slot(int, int)
+    def _go_on(self, conversation_id: int, reply_id: int) -> None:
+        """Let a reply go on after its calls, once their results are on the disk."""
+        self._journal.save(conversation_id, (reply_id,), lambda: self.stored(reply_id))
+        self.add(Ticket(conversation_id, reply_id))
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
@@ -345,6 +415,14 @@ class Replies(QObject):
                 self._saved_characters = len(reply.content)
             self._journal.save(reply.conversation_id, (reply.id,))
         self.message_changed.emit(reply)
+
+
+def _without_calls(reply: Message, finished: Finished, rest: str) -> Finished:
+    """Return the end of a reply whose text is what was shown of it, and the rest."""
+    text, said = reply.content[reply.kept_characters :] + rest, finished.reply
+    whole = text == said.text
+    drafted, new = (said.drafted_text, said.new_characters) if whole else ((), None)
+    return replace(finished, reply=replace(said, text=text, drafted_text=drafted, new_characters=new))
 
 
 def _goes_on_in_a_loop(reply: Message) -> bool:

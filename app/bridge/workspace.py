@@ -25,6 +25,7 @@ from app.bridge.plans import Drafts, Plans
 from app.bridge.program_server import PhoneServer, ProgramServer
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import Network, SavedSettings, SettingsDesk
+from app.bridge.tools import ToolDesk
 from app.bridge.turns import Turns
 from app.bridge.typesetter import Typesetter
 from app.bridge.worker import AttachmentReader, LexerMaker, Worker
@@ -167,9 +168,13 @@ class Workspace(QObject):
     def _answer_prompts(self) -> None:
         """Make what changes conversations and has the engine reply."""
         library, settings, journal, model = self.library, self.settings, self._journal, self.model
-        self.replies = Replies(library, journal, settings, self._client, model, self._kept, self)
+        self.tools = ToolDesk(self)
+        self.tools.said.connect(self.notice)
+        self.tools.waits.connect(self._say_that_it_asks)
+        self.replies = Replies(library, journal, settings, self._client, model, self.tools, self._kept, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
         self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self.replies, self)
+        self.open_chat.shown.connect(self.tools.show)
         self.turns = Turns(
             library,
             journal,
@@ -261,6 +266,7 @@ class Workspace(QObject):
         self.unsent.clear()
         self.archive.erase_everything()
         self.saved_settings.erase_aside()
+        self.tools.erase_acts()
         # Words that the user wrote, and names of what is gone.
         personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
         for name, setting in Settings.declared().items():
@@ -365,6 +371,7 @@ class Workspace(QObject):
             return
         self._closed = True
         self.replies.close()
+        self.tools.close()
         self.program_server.close()
         self.phone_server.close()
         self.model_store.close()
@@ -417,6 +424,12 @@ class Workspace(QObject):
                     title=chat.title,
                 )
             )
+
+    @Slot(int)
+    def _say_that_it_asks(self, conversation_id: int) -> None:
+        chat = self.library.conversation(conversation_id)
+        if chat is not None:
+            self.notice.emit(tr("“{title}” wants to call a tool, and waits until it is open.", title=chat.title))
 
     def _read_messages(self, conversation_id: int) -> list[Message] | None:
         try:

@@ -123,6 +123,22 @@ def _number(value: Any, name: str) -> float | int | None:
 
 
 @dataclass(frozen=True)
+class ToolStep:
+    """A call of a tool within a reply, and what came of it."""
+
+    turn: int  # number of the model's turn that ended with it, from 0 on
+    place: int  # characters of the reply's content before it
+    name: str  # name by which the model knows the tool
+    arguments: str  # JSON
+    title: str = ""  # name of the tool for the user
+    # ``asks`` before the user has answered, ``runs``, ``done``, ``failed``, or ``refused`` by the user
+    state: str = "asks"
+    result: str = ""  # text that came, or a sentence that says why none did
+    seconds: float = 0.0  # time that it took
+    reads_only: bool = False  # its server says that it changes nothing
+
+
+@dataclass(frozen=True)
 class ReplyDetails:
     """The engine's own account of one reply; settings say what was asked, this says what was done."""
 
@@ -142,12 +158,13 @@ class ReplyDetails:
     continued: bool = False  # True if `timings` are of a part after what stood there before
     promise: Promise | None = None  # what was planned; None where nothing was measured to plan from
     busy: bool = False  # other programs kept the machine busy meanwhile
+    steps: tuple[ToolStep, ...] = ()  # calls of tools, in the order in which the model made them
 
     @classmethod
-    def of(cls, reply: Reply, kept_characters: int = 0) -> ReplyDetails:
+    def of(cls, reply: Reply, kept_characters: int = 0, steps: tuple[ToolStep, ...] = ()) -> ReplyDetails:
         """Details from the engine's report of a finished reply.
 
-        So many characters of the message stood there before.
+        So many characters of the message, and these calls, were there before.
         """
         new = reply.new_characters
         return cls(
@@ -164,6 +181,7 @@ class ReplyDetails:
             continued=kept_characters > 0,
             promise=reply.plan.promise,
             busy=reply.busy,
+            steps=steps,
         )
 
 
@@ -264,6 +282,16 @@ class Message:
     kept_characters: int = 0  # length of a continued reply's content before it goes on; not kept on the disk
     # The error with details; None where the reply is from a file or an older Tenon
     trouble: ErrorReport | None = None
+
+    @property
+    def steps(self) -> tuple[ToolStep, ...]:
+        """Calls of tools in a reply."""
+        return () if self.details is None else self.details.steps
+
+    def with_steps(self, steps: tuple[ToolStep, ...]) -> Message:
+        """Return a finished turn of a reply with its calls as they are now."""
+        assert self.details is not None
+        return replace(self, details=replace(self.details, steps=steps))
 
 
 @dataclass(frozen=True)

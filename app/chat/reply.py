@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from app.chat.conversation import Message, MessageState, ReplyDetails, ReplyStatistics, Stretches
 from app.chat.troubles import CUT_OFF, INTERNAL, NO_REPLY
@@ -21,10 +23,19 @@ from engine.messages import (
     Notice,
     StatisticsUpdated,
     Timings,
+    ToolCall,
     with_attachments,
 )
 
 _LOOPED = mark("The reply was stopped, because it began to repeat itself.")
+
+_THOUGHT = re.compile(r"\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
+# What a model is told of calls that were not carried out.
+_TOLD = {
+    "asks": "The call was not carried out.",
+    "runs": "The call was not finished.",
+    "refused": "The user did not allow this call.",
+}
 
 # A reply cut short is part of what was said; one that failed is not, nor one that is still to come.
 _SAID = (MessageState.COMPLETE, MessageState.STOPPED, MessageState.INTERRUPTED)
@@ -110,7 +121,7 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         content=reply.content[:kept] + result.text,
         state=state,
         statistics=statistics,
-        details=ReplyDetails.of(result, kept),
+        details=ReplyDetails.of(result, kept, reply.steps),
         drafted=Stretches.of(
             [
                 *(stretch for stretch in reply.drafted if stretch[1] <= kept),
@@ -222,24 +233,43 @@ def history_for(reply_id: int, messages: Iterable[Message], system_prompt: str =
     too_long = {message.parent_id for message in messages if message.id != reply_id and _was_too_long(message)}
     for message in messages:
         if message.id == reply_id:
-            if message.kept_characters:
-                turns.append(ChatMessage(message.role, message.content[: message.kept_characters]))
+            if message.kept_characters or message.steps:
+                turns += _turns_of(replace(message, content=message.content[: message.kept_characters]))
             break
         content = message.content
         if looped(message) and message.details is not None:
             content = content[: message.details.new_characters]
-        said = bool(content.strip()) or any(file.text.strip() for file in message.attachments)
+        said = bool(content.strip()) or bool(message.steps) or any(file.text.strip() for file in message.attachments)
         if message.state not in _SAID or not said or message.id in too_long:
             continue
-        turn = ChatMessage(message.role, content, message.attachments)
+        turn, *more = _turns_of(replace(message, content=content))
         if turns and turns[-1].role == turn.role:
             before = turns.pop()
             content = "\n\n".join(text for text in (before.content, turn.content) if text.strip())
-            turn = ChatMessage(turn.role, content, (*before.attachments, *turn.attachments))
-        turns.append(turn)
+            turn = ChatMessage(turn.role, content, (*before.attachments, *turn.attachments), calls=turn.calls)
+        turns += (turn, *more)
     if system_prompt.strip():
         turns.insert(0, ChatMessage("system", system_prompt))
     return tuple(turns)
+
+
+def _turns_of(message: Message) -> list[ChatMessage]:
+    """Return a message as its model reads it: a reply with calls as a turn before each, and their results."""
+    content, turns = message.content, list[ChatMessage]()
+    thought = _THOUGHT.match(content) if message.steps else None
+    start = 0 if thought is None else thought.end()
+    for _, group in groupby(message.steps, lambda step: step.turn):
+        steps = tuple(group)
+        calls = tuple(ToolCall(one.name, one.arguments, f"{one.turn}-{at}") for at, one in enumerate(steps))
+        place = max(start, steps[0].place)
+        turns.append(ChatMessage(message.role, content[start:place].strip(), calls=calls))
+        for call, step in zip(calls, steps, strict=True):
+            turns.append(ChatMessage("tool", _TOLD.get(step.state, step.result), answers=call.id))
+        start = place
+    rest = content[start:]
+    if rest.strip() or not turns:
+        turns.append(ChatMessage(message.role, rest, message.attachments))
+    return turns
 
 
 def newest(turns: Sequence[ChatMessage]) -> tuple[tuple[ChatMessage, ...], int]:
@@ -261,6 +291,6 @@ def text_for(reply_id: int, messages: Iterable[Message]) -> str:
     """Return the text that a reply goes on with: what was written so far, each user's part a paragraph."""
     text = ""
     for turn in history_for(reply_id, messages):
-        said = with_attachments(turn.content, turn.attachments)
+        said = "" if turn.role == "tool" else with_attachments(turn.content, turn.attachments)
         text += f"\n\n{said}" if text and turn.role == "user" else said
     return text

@@ -89,6 +89,7 @@ TROUBLES: dict[str, Trouble] = {
     "RemoteBusy": Trouble(mark("The server is busy"), Remedy.TRY_AGAIN),
     "RemoteBroken": Trouble(mark("The server's reply broke off"), Remedy.TRY_AGAIN),
     "KeyNotKept": Trouble(mark("The server's key cannot be kept"), Remedy.MODELS),
+    "ToolFailed": Trouble(mark("The tool gave no result"), Remedy.TRY_AGAIN),
     "AddonUnusable": Trouble(mark("GPU support cannot be used"), Remedy.MACHINE),
     "EngineStopped": Trouble(mark("The engine stopped"), Remedy.TRY_AGAIN),
     "Cancelled": Trouble(mark("The reply was stopped"), Remedy.TRY_AGAIN),

@@ -95,6 +95,7 @@ PAGES = (
             mark("Replies"),
             Row("system_prompt", per_model=True),
             Row("max_tokens", per_model=True),
+            Row("tool_turns"),
         ),
         _section(
             mark("In memory"),

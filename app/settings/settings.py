@@ -175,6 +175,12 @@ class Settings(Remembered):
         ),
         mark("Guess from other chats"),
     )
+    tool_turns = number(
+        8,
+        Number(1, 100, slider=(1, 32)),
+        mark("A reply that calls tools again and again ends after so many rounds of calls."),
+        mark("Rounds of tool calls"),
+    )
     verify = choice(
         "sample-and-match",
         ("sample-and-match", "typical"),

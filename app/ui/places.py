@@ -17,6 +17,7 @@ CHAT = "chat"
 MODELS = "models"
 MACHINE = "machine"
 SERVER = "server"
+TOOLS = "tools"
 HELP = "help"
 
 
@@ -78,6 +79,12 @@ def _server_page(theme: Theme, workspace: Workspace) -> PlacePage:
     return ServerPage(theme, workspace)
 
 
+def _tools_page(theme: Theme, workspace: Workspace) -> PlacePage:
+    from app.ui.tools_page import ToolsPage
+
+    return ToolsPage(theme, workspace)
+
+
 @dataclass(frozen=True)
 class Place:
     """A page beside the chat, with a row in the sidebar's foot and a command."""
@@ -93,5 +100,6 @@ class Place:
 PLACES = (
     Place(MODELS, "package", mark("Models"), _models_page, ("Ctrl+Shift+M",)),
     Place(MACHINE, "gauge", mark("This machine"), _machine_page, ("Ctrl+Shift+H",)),
+    Place(TOOLS, "wrench", mark("Tools"), _tools_page),
     Place(SERVER, "server", mark("Other programs"), _server_page, command=mark("Server for other programs")),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import queue
@@ -26,6 +27,7 @@ from engine.cli.subcommand import (
     read_ahead,
     told,
 )
+from engine.cli.tool_calls import TerminalTools, add_tool_options, opened_tools
 from engine.documents import read_attachment
 from engine.errors import InvalidOption
 from engine.messages import (
@@ -37,6 +39,7 @@ from engine.messages import (
     Failed,
     Finished,
     Generate,
+    ModelLoaded,
     ModeOption,
     Notice,
     OptionValue,
@@ -46,6 +49,7 @@ from engine.messages import (
     StatisticsUpdated,
     Thinking,
     TokensAdded,
+    ToolCall,
 )
 from engine.modes import MODES, check_options, mode_options
 
@@ -142,6 +146,7 @@ def _add_reply_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="text, PDF, DOCX, HTML or EPUB that the question is about; may be repeated",
     )
+    add_tool_options(parser)
 
 
 def _add_mode_options(parser: argparse.ArgumentParser) -> None:
@@ -207,12 +212,14 @@ def _ask(options: argparse.Namespace) -> int:
     if not options.raw:
         attachments = tuple(map(_attached, options.file))
         request = replace(request, messages=(*request.messages, ChatMessage("user", prompt, attachments)))
+    if options.raw and (options.tool or options.mcp):
+        raise InvalidOption("--raw continues a text without a chat template, so it has no place for tools.")
     read_ahead(options.model)
     from engine import Engine
 
     events: queue.Queue[Event] = queue.Queue()
-    with closing(Engine(events.put)) as engine:
-        return _answered(engine, events, request, options)[0]
+    with opened_tools(options) as tools, closing(Engine(events.put)) as engine:
+        return _answered(engine, events, request, options, tools)[0]
 
 
 def _chat(options: argparse.Namespace) -> int:
@@ -224,13 +231,13 @@ def _chat(options: argparse.Namespace) -> int:
 
     events: queue.Queue[Event] = queue.Queue()
     code = 0
-    with closing(Engine(events.put)) as engine:
+    with opened_tools(options) as tools, closing(Engine(events.put)) as engine:
         while (text := _typed_message()) is not None:
             asked = (*request.messages, ChatMessage("user", text, attachments))
-            code, reply = _answered(engine, events, replace(request, messages=asked), options)
-            if reply is not None:
+            code, turns = _answered(engine, events, replace(request, messages=asked), options, tools)
+            if turns:
                 attachments = ()
-                request = replace(request, messages=(*asked, ChatMessage("assistant", reply.text)))
+                request = replace(request, messages=(*asked, *turns))
     return code
 
 
@@ -250,22 +257,46 @@ def _typed_message() -> str | None:
 
 
 def _answered(
-    engine: Engine, events: queue.Queue[Event], request: Generate, options: argparse.Namespace
-) -> tuple[int, Reply | None]:
-    """Print a reply as it comes, or its JSON at the end; return the exit code, and the reply where one came."""
-    with on_interrupt(lambda: engine.submit(Cancel(request.request_id))):
-        engine.submit(request)
-        return _follow(events, None if options.json else sys.stdout, options.rounds)
+    engine: Engine, events: queue.Queue[Event], request: Generate, options: argparse.Namespace, tools: TerminalTools
+) -> tuple[int, list[ChatMessage]]:
+    """Print a reply as it comes, or its JSON at the end; return the exit code, and the turns where a reply came."""
+    stream, turns = None if options.json else sys.stdout, list[ChatMessage]()
+    request = replace(request, tools=tools.use, verify=Generate.verify if tools else request.verify)
+    for round_ in itertools.count():
+        with on_interrupt(lambda: engine.submit(Cancel(request.request_id))):
+            engine.submit(replace(request, messages=(*request.messages, *turns)))
+            code, reply, calls = _follow(events, stream, options.rounds, tools)
+        if reply is None:
+            return code, []
+        turns.append(ChatMessage("assistant", reply.text, calls=tuple(calls)))
+        results = tools.results(calls, round_) if calls and reply.stop_reason in ("end", "stop") else []
+        if not results:
+            return code, turns
+        turns += results
+    raise AssertionError
 
 
-def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool) -> tuple[int, Reply | None]:
-    """Print a reply as it comes (to ``stream``) or its JSON at the end (without one), with its rounds or without."""
+def _follow(
+    events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool, tools: TerminalTools
+) -> tuple[int, Reply | None, list[ToolCall]]:
+    """Print a turn as it comes (to ``stream``) or its JSON at the end (without one), with its rounds or without.
+
+    Returns:
+        The exit code, the reply without its calls, and the calls.
+    """
     rounds: list[RoundRecord] = []
+    spoken, text = tools.spoken("") if tools else None, ""
     while True:
         event = events.get()
-        if isinstance(event, TokensAdded) and stream is not None:
-            stream.write(event.text)
-            stream.flush()
+        if isinstance(event, ModelLoaded):
+            tools.take_form(event.report.advice.tools)
+            spoken = tools.spoken("") if tools else None
+        elif isinstance(event, TokensAdded):
+            added = event.text if spoken is None else spoken.add(event.text)
+            text += added
+            if stream is not None:
+                stream.write(added)
+                stream.flush()
         elif isinstance(event, StatisticsUpdated):
             rounds += event.rounds
         elif isinstance(event, Notice):
@@ -274,20 +305,28 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None, with_rounds: bool
             print(f"The oldest {event.messages_left_out} messages were left out.", file=sys.stderr)
         elif isinstance(event, Failed):
             print(f"tenon: {told(event.error.kind, event.error.message)}", file=sys.stderr)
-            return event.error.exit_code, None
+            return event.error.exit_code, None, []
         elif isinstance(event, Finished):
+            reply, calls = event.reply, list[ToolCall]()
+            if spoken is not None:
+                rest = spoken.end(reply.stop_reason == "length")
+                reply, calls = replace(reply, text=text + rest), spoken.calls
+                if stream is not None:
+                    stream.write(rest)
             if stream is None:
-                whole = event.reply.as_json()
+                whole = reply.as_json()
+                if spoken is not None:
+                    whole["calls"] = [{"name": one.name, "arguments": one.arguments} for one in calls]
                 if with_rounds:
                     whole["rounds"] = list(map(asdict, rounds))
                 print(json.dumps(whole, ensure_ascii=False))
             else:
-                stream.write("\n")
+                stream.write("\n" if reply.text or not calls else "")
                 if stream.isatty():
-                    print(_summary(event.reply), file=sys.stderr)
-            if event.reply.stop_reason == "loop":
+                    print(_summary(reply), file=sys.stderr)
+            if reply.stop_reason == "loop":
                 print(_LOOPED, file=sys.stderr)
-            return 130 if event.reply.stop_reason == "cancelled" else 0, event.reply
+            return 130 if reply.stop_reason == "cancelled" else 0, reply, calls
 
 
 def _request(options: argparse.Namespace) -> Generate:

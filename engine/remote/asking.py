@@ -26,7 +26,7 @@ from engine.messages import (
     ToolUse,
 )
 from engine.sentences import figure
-from engine.text.context_window import FittedPrompt, check_length, fit_with_attachments
+from engine.text.context_window import FittedPrompt, check_length, fit_with_attachments, say_cut
 from engine.text.preparation import answered, opening
 from engine.text.reasoning import without_thoughts
 
@@ -120,7 +120,7 @@ def _fitted(asked: ToAsk, emit: Callable[[Event], None]) -> CountedTurns:
     found: FittedPrompt[CountedTurns]
     try:
         found = fit_with_attachments(turns, render, lambda text: count_text(text, scale), context, most)
-        if request.whole and found.messages_left_out:
+        if request.whole and (found.messages_left_out or found.cut):
             check_length(len(render(turns)), context)
     except PromptTooLong as error:
         raise PromptTooLong(
@@ -129,6 +129,8 @@ def _fitted(asked: ToAsk, emit: Callable[[Event], None]) -> CountedTurns:
             prompt=figure(len(render(turns if request.whole else turns[-1:])), ","),
             context=figure(context, ","),
         ) from error
+    if found.cut:
+        emit(Notice(request.request_id, say_cut(found.cut)))
     if found.sources:
         emit(Notice(request.request_id, found.sources))
     if left_out := request.left_out + found.messages_left_out:

@@ -26,8 +26,8 @@ from engine.server.exchange import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused, anthropic_error
-from engine.server.tools import Calls, anthropic_tools, arguments_of, block_call
-from engine.text.reply_parts import Said
+from engine.server.tools import anthropic_tools, arguments_of, block_call
+from engine.text.reply_parts import Calls, Said
 
 _STOPS: dict[StopReason, str] = {
     "end": "end_turn",

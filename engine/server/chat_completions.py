@@ -27,8 +27,8 @@ from engine.server.exchange import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused, openai_error
-from engine.server.tools import Calls, openai_call, openai_tools
-from engine.text.reply_parts import Said
+from engine.server.tools import openai_call, openai_tools
+from engine.text.reply_parts import Calls, Said
 
 FINISH: dict[StopReason, str] = {
     "end": "stop", "stop": "stop", "length": "length", "loop": "stop", "cancelled": "stop",

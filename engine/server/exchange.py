@@ -32,8 +32,8 @@ from engine.messages import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused
-from engine.server.tools import Calls, openai_calls
-from engine.text.reply_parts import ReplyParts, Said
+from engine.server.tools import openai_calls
+from engine.text.reply_parts import Calls, ReplyParts, Said
 from engine.text.tool_calls import FORMATS
 
 _MOST_CHOICES = 8

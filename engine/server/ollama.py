@@ -31,8 +31,8 @@ from engine.server.exchange import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused, ollama_error
-from engine.server.tools import Calls, arguments_of, openai_tools
-from engine.text.reply_parts import Said
+from engine.server.tools import arguments_of, openai_tools
+from engine.text.reply_parts import Calls, Said
 
 #: The version of Ollama whose protocol this is: clients ask for one that is new enough.
 _VERSION = "0.13.0"

@@ -30,8 +30,8 @@ from engine.server.exchange import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused, openai_error
-from engine.server.tools import Calls, item_call, openai_tools
-from engine.text.reply_parts import Said
+from engine.server.tools import item_call, openai_tools
+from engine.text.reply_parts import Calls, Said
 
 _STATELESS = "Tenon's server keeps no responses: leave the field {} out, and send the whole conversation."
 _EMPTY_TOOL = {"type": "function", "description": None, "parameters": None, "strict": None}

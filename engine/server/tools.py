@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from engine.json_text import read_json
 from engine.messages import Tool, ToolCall, ToolUse
 from engine.server.fields import Fields
 from engine.server.refusal import Refused
-from engine.text.tool_calls.format import CallPiece
 
 _MOST_TOOLS = 128
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
@@ -79,22 +77,6 @@ def item_call(item: Fields) -> ToolCall:
 def block_call(block: Fields) -> ToolCall:
     """Read a block ``tool_use`` of Anthropic's messages."""
     return _call(block, "input", block.text("id"))
-
-
-class Calls:
-    """Calls of one choice of an answer, put together from their pieces; each has an id of its own."""
-
-    def __init__(self) -> None:
-        self.made: list[ToolCall] = []
-
-    def add(self, pieces: Iterable[CallPiece]) -> None:
-        """Take pieces as they come."""
-        for piece in pieces:
-            if piece.index == len(self.made):
-                self.made.append(ToolCall(piece.name, piece.arguments, f"call_{secrets.token_hex(12)}"))
-            else:
-                before = self.made[piece.index]
-                self.made[piece.index] = ToolCall(before.name, before.arguments + piece.arguments, before.id)
 
 
 def openai_call(call: ToolCall) -> dict[str, object]:

@@ -31,6 +31,9 @@ _MUCH_TOO_LONG = mark(
     "load the model with a larger context if it has one."
 )
 
+_CUT = mark("Results of tools were cut to {most} characters each, because the model's context holds no more.")
+_LEAST_RESULT = 200
+
 #: What messages are rendered to; its length is its number of tokens.
 Prompt = TypeVar("Prompt", bound=Sized)
 # Passages of a question, in tokens: a share of the context, and no more than is read in bearable time.
@@ -64,6 +67,7 @@ class FittedPrompt(Generic[Prompt]):
     messages_left_out: int  # number of messages that had no room
     # Sentence about the passages that answer the last question; empty where whole files do, or none
     sources: str = ""
+    cut: int = 0  # characters that each result of a tool was cut to; 0 if all are whole
 
 
 def fit_conversation(
@@ -72,7 +76,7 @@ def fit_conversation(
     context: int,
     max_tokens: int | None = None,
 ) -> FittedPrompt[Prompt]:
-    """Leave out as many of the oldest turns as it takes.
+    """Leave out as many of the oldest turns as it takes, and cut results of tools where that does not suffice.
 
     Args:
         messages: The conversation, an optional system message first, ending with the person's turn.
@@ -97,9 +101,31 @@ def fit_conversation(
 
     first_fit = bisect_left(starts, True, key=lambda start: not overflows(start))
     left_out = starts[min(first_fit, len(starts) - 1)]
-    prompt = render([*head, *turns[left_out:]])
+    kept = [*head, *turns[left_out:]]
+    prompt, most = render(kept), 0
+    results = [len(turn.content) for turn in kept if turn.role == "tool"]
+    if results and len(prompt) + reply > context:
+        lengths = range(min(_LEAST_RESULT, max(results)), max(results))
+        fits = bisect_left(lengths, True, key=lambda most: len(render(with_results(kept, most))) + reply > context)
+        most = lengths[max(fits - 1, 0)] if lengths else 0
+        prompt = render(with_results(kept, most)) if most else prompt
     check_length(len(prompt), context, isinstance(prompt, CutShort))
-    return FittedPrompt(prompt, left_out)
+    return FittedPrompt(prompt, left_out, cut=most)
+
+
+def with_results(turns: Sequence[ChatMessage], most: int) -> list[ChatMessage]:
+    """Return turns whose results of tools have so many characters at most; a model is told what it lacks."""
+    return [
+        replace(turn, content=f"{turn.content[:most]}\n[{len(turn.content) - most} more characters are left out.]")
+        if turn.role == "tool" and len(turn.content) > most
+        else turn
+        for turn in turns
+    ]
+
+
+def say_cut(most: int) -> str:
+    """Return the sentence for results that were cut."""
+    return say(_CUT, most=figure(most, ","))
 
 
 def check_length(prompt_tokens: int, context: int, at_least: bool = False) -> None:

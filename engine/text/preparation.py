@@ -33,7 +33,7 @@ from engine.messages import (
 from engine.messages.pipe import packed, unpacked
 from engine.preparer import SLOW, Beyond
 from engine.sentences import mark, say
-from engine.text.context_window import CutShort, check_length, fit_with_attachments
+from engine.text.context_window import CutShort, check_length, fit_with_attachments, say_cut
 from engine.text.output_form import FORMS, TokenMask, form_grammar
 from engine.text.reasoning import without_thoughts
 from engine.text.tokenizer import Tokenizer, read_tokenizer
@@ -262,9 +262,11 @@ def fit_prompt(request: Generate, tokenizer: Tokenizer, context: int, emit: Call
     # Where nothing may be left out, room for one token of reply is enough.
     most = 1 if request.whole else request.max_tokens
     found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most)
-    if request.whole and found.messages_left_out:
+    if request.whole and (found.messages_left_out or found.cut):
         whole = render(turns)
         check_length(len(whole), context, isinstance(whole, CutShort))
+    if found.cut:
+        emit(Notice(request.request_id, say_cut(found.cut)))
     if found.sources:
         emit(Notice(request.request_id, found.sources))
     if left_out := request.left_out + found.messages_left_out:

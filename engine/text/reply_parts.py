@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.messages import Tool
+from engine.messages import Tool, ToolCall
 from engine.text.detokenizer import overlap
-from engine.text.reasoning import ThoughtAndAnswer
+from engine.text.reasoning import CLOSE, OPEN, ThoughtAndAnswer, begins_with_thought
 from engine.text.tool_calls.format import CallPiece, CallReader, ToolFormat
 from engine.text.tool_calls.unmarked_calls import SEPARATORS, UnmarkedCalls
 
@@ -130,3 +131,65 @@ class ReplyParts:
             if self._calls:
                 numbered.append(replace(piece, index=self._calls - 1))
         return tuple(numbered)
+
+
+class Calls:
+    """Calls of one choice of an answer, put together from their pieces; each has an id of its own."""
+
+    def __init__(self) -> None:
+        self.made: list[ToolCall] = []
+
+    def add(self, pieces: Iterable[CallPiece]) -> None:
+        """Take pieces as they come."""
+        for piece in pieces:
+            if piece.index == len(self.made):
+                self.made.append(ToolCall(piece.name, piece.arguments, f"call_{secrets.token_hex(12)}"))
+            else:
+                before = self.made[piece.index]
+                self.made[piece.index] = ToolCall(before.name, before.arguments + piece.arguments, before.id)
+
+
+class Spoken:
+    """Text of a reply as a chat keeps it, without its calls; a reply has a turn of the model before each of its calls.
+
+    Thoughts of later turns go on in the thought that the reply begins with, and are left out after an answer: what a
+    reply begins with is a thought, and nothing else.
+
+    Args:
+        content: Text of the reply so far.
+        continues: True if the model goes on within that text, and not with a turn of its own.
+        form: The format of tool calls.
+        tools: Those that may be called.
+    """
+
+    def __init__(self, content: str, continues: bool, form: ToolFormat, tools: Sequence[Tool]) -> None:
+        self._parts = ReplyParts(content if continues else "", form, tools)
+        self._thinks = begins_with_thought(content) and CLOSE not in content
+        self._may_think = self._thinks or not content.strip()
+        self._gap = "" if continues or not content.strip() else "\n\n"
+        self._calls = Calls()
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """Calls so far."""
+        return self._calls.made
+
+    def add(self, text: str) -> str:
+        """Take a piece of what the model says; return what it adds to the text."""
+        return self._text(self._parts.add(text))
+
+    def end(self, cut: bool = False) -> str:
+        """Return the rest of the text; ``cut`` is True if the limit of tokens ended it."""
+        return self._text(self._parts.end(cut))
+
+    def _text(self, said: Said) -> str:
+        self._calls.add(said.calls)
+        text = ""
+        if said.thought and self._may_think:
+            text = (self._gap if self._thinks else f"{OPEN}\n") + said.thought
+            self._thinks, self._gap = True, ""
+        if said.answer:
+            text += (f"\n{CLOSE}\n\n" if self._thinks else self._gap) + said.answer
+            self._thinks = self._may_think = False
+            self._gap = ""
+        return text

@@ -22,6 +22,7 @@ RANKS = {
     "engine.benchmark": 10,
     "engine.process": 10,
     "engine.server": 10,
+    "engine.tools": 2,
     "engine.engine_process": 7,
     "engine.engine": 9,
     "engine.reply": 8,

@@ -29,7 +29,7 @@ from app.words import tr
 from engine.errors import ImportInvalid
 from engine.hub.titles import title_of_model
 from engine.json_text import whole_characters
-from engine.messages import ErrorReport, Role, with_attachments
+from engine.messages import ErrorReport, Role, fenced, with_attachments
 
 _LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far after
 FORMAT = "tenon-conversations"
@@ -277,5 +277,6 @@ def _speaker(message: Message) -> str:
 
 
 def _content(message: Message) -> str:
-    content = with_attachments(message.content, message.attachments).rstrip()
+    steps = [fenced(f"{step.title}: {step.arguments}", step.result) for step in message.steps]
+    content = "\n\n".join([*steps, with_attachments(message.content, message.attachments).rstrip()]).strip()
     return content or f"*{message.error or tr('No text.')}*"

@@ -271,6 +271,7 @@ class ChatPage(QWidget):
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.message_views.link_activated.connect(self._open_link)
+        self.transcript.message_views.tool_answered.connect(workspace.tools.answer)
         self.empty_state.example_chosen.connect(self._take_suggestion)
         for chosen in (self.header.model_button.model_chosen, self.composer.draft_button.draft_chosen):
             chosen.connect(self._focus_composer)  # the next thing is to write

@@ -41,6 +41,7 @@ class MessageViews(QObject):
     inspect_requested = Signal(int)  # a reply's id
     trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
+    tool_answered = Signal(int, int, str)  # message id, number of the step, `Answer`
 
     def __init__(
         self,
@@ -96,6 +97,7 @@ class MessageViews(QObject):
             view.set_model_change(self.model_change(message.id))
             view.inspect_requested.connect(self.inspect_requested)
             view.link_activated.connect(self.link_activated)
+            view.tool_answered.connect(self.tool_answered)
             view.trouble_requested.connect(self.trouble_requested)
         else:
             view = OwnMessage(self._theme, message, self._column)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
@@ -23,6 +24,7 @@ from app.ui.transcript.markdown_style import plain_parts
 from app.ui.transcript.message_actions import Action, reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.status_strip import Prefill, StatusStrip, fit_finished_foot, fit_live_foot, reply_status
+from app.ui.transcript.tool_card import ToolCard
 from app.words import tr
 from engine.messages import ErrorReport
 
@@ -33,6 +35,7 @@ _ICONS = {Remedy.TRY_AGAIN: "rotate-ccw", Remedy.SMALLER_CONTEXT: "refresh-cw"}
 _HEIGHT_PX = 30
 _RULE_GAP_PX = 10
 _LEAST_RULE_PX = 16
+_CARD_GAP_PX = 10
 _COPIED_AT_ONCE = 2  # parts of plain text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
 
@@ -180,6 +183,7 @@ class ReplyView(MessageWidget):
     inspect_requested = Signal(int)  # its message's id
     trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
+    tool_answered = Signal(int, int, str)  # message id, number of the step, `Answer`
 
     after_editing = Action.COPY
 
@@ -195,6 +199,7 @@ class ReplyView(MessageWidget):
         self._drafted_shown = False
         self._caret_lit = True
         self._notices: list[QLabel] = []
+        self.cards: list[ToolCard] = []  # calls of tools, above the text
         self._fitted: tuple[int, int] | None = None
         self._copying: Iterator[str] = iter(())
         self._copied: list[str] = []
@@ -301,6 +306,8 @@ class ReplyView(MessageWidget):
         """Take the theme's colours and sizes again."""
         self.blocks.restyle()
         self.buttons.restyle()
+        for card in self.cards:
+            card.restyle()
         self._changed()
 
     def fit(self, width: int) -> int:
@@ -311,6 +318,10 @@ class ReplyView(MessageWidget):
         if self.model_change is not None and not self.model_change.isHidden():
             top = self.model_change.sizeHint().height()
             self.model_change.setGeometry(0, 0, width, top)
+        for card in self.cards:
+            height = card.fit(width)
+            card.setGeometry(0, top, width, height)
+            top += height + _CARD_GAP_PX
         body = self.editor or self.blocks
         height = body.fit(width)
         body.setGeometry(0, top, width, height)
@@ -341,6 +352,7 @@ class ReplyView(MessageWidget):
         self.blocks.set_complete(not state.unfinished)
         self._show_drafted()
         self._show_notices()
+        self._show_steps()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
         self._show_error(trouble_of(self.message))
         self.buttons.show_actions(reply_actions(self.message, self._last))
@@ -384,6 +396,24 @@ class ReplyView(MessageWidget):
             label = PlainLabel(text, self, kind="notice", wrap=True)
             label.show()
             self._notices.append(label)
+
+    def _show_steps(self) -> None:
+        steps = self.message.steps
+        while len(self.cards) > len(steps):
+            card = self.cards.pop()
+            card.hide()
+            card.deleteLater()
+        while len(self.cards) < len(steps):
+            card = ToolCard(self.theme, self)
+            card.answered.connect(partial(self._answer, len(self.cards)))
+            card.height_changed.connect(self._changed)
+            card.show()
+            self.cards.append(card)
+        for card, step in zip(self.cards, steps, strict=True):
+            card.set_step(step, self.message.state.unfinished)
+
+    def _answer(self, number: int, answer: str) -> None:
+        self.tool_answered.emit(self.message.id, number, answer)
 
     def _show_strip(self) -> None:
         if self.strip.set_status(reply_status(self.message, self._engine, self._prefill)):

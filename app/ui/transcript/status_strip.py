@@ -76,6 +76,11 @@ def reply_status(message: Message, engine: EngineState, prefill: Prefill | None)
     """Return the content of a reply's strip; ``prefill`` is None before the prompt is read."""
     live = message.state is MessageState.STREAMING
     shown = speed_figures(message.statistics, live) if message.statistics else ()
+    steps = {step.state for step in message.steps}
+    if message.state is MessageState.QUEUED and "runs" in steps:
+        return ReplyStatus(True, "acc", tr("A tool works"))
+    if message.state is MessageState.QUEUED and "asks" in steps:
+        return ReplyStatus(True, "hollow", tr("Waiting for your answer"))
     if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
         return ReplyStatus(True, "hollow", tr("Waiting for the engine to start again"))
     if message.state is MessageState.QUEUED and engine.measuring:

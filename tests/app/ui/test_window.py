@@ -131,13 +131,13 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspac
     window.page.composer.set_text("typed")
     window.sidebar.new_button.setFocus()
     seen: list[str] = []
-    for _ in range(18):
+    for _ in range(19):
         widget = QApplication.focusWidget()
         assert widget is not None
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Models", "This machine",
-              "Other programs", "Settings", "Width of the chats: left and right change it",
+              "Tools", "Other programs", "Settings", "Width of the chats: left and right change it",
               "Show or hide the chats (Ctrl+B)",
               "Model: SmolLM2 135M, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
               "Message", "Attach files", "Draft: Automatic", "Send", "Copy reply"]  # fmt: skip

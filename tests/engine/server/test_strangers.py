@@ -21,7 +21,8 @@ from engine.server.engine_link import EngineLink
 from engine.server.exchange import Exchange, choices
 from engine.server.fields import Fields
 from engine.server.serving import listening, local_address
-from engine.server.tools import Calls, openai_call
+from engine.server.tools import openai_call
+from engine.text.reply_parts import Calls
 from engine.text.tool_calls.format import CallPiece
 from tests.engine.server.test_guard import POSTED, sentence
 from tests.support.model_server import KEY, Running

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from engine.errors import PromptTooLong
-from engine.messages import ChatMessage
+from engine.messages import ChatMessage, ToolCall
 from engine.text.context_window import check_length, fit_conversation
 
 
@@ -60,3 +60,16 @@ def test_a_message_that_does_not_fit_alone_is_refused_with_both_numbers() -> Non
     with pytest.raises(PromptTooLong):
         check_length(10, 10)
     check_length(9, 10)
+
+
+def test_results_of_tools_are_cut_where_leaving_turns_out_does_not_suffice() -> None:
+    call = ToolCall("look", "{}", "1")
+    asked = [ChatMessage("user", "y" * 100), ChatMessage("assistant", "", calls=(call,))]
+    turns = [*conversation(3, 100), *asked, ChatMessage("tool", "z" * 5_000, answers="1")]
+    fitted = fit_conversation(turns, render, 1_000)
+    assert 740 <= len(fitted.prompt) <= 750  # with room for a reply
+    assert fitted.messages_left_out == 7
+    assert fitted.cut
+    assert not fit_conversation(turns, render, 10_000).cut
+    with pytest.raises(PromptTooLong):
+        fit_conversation(turns, render, 300)

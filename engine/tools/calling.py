@@ -1,0 +1,217 @@
+"""Calls of tools: which ones a model is offered under which names, and what comes of a call."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.errors import ToolFailed
+from engine.json_text import from_plain, read_json, whole_characters
+from engine.messages import Tool, ToolCall
+from engine.preparer import Beyond, Preparer, TookTooLong, TookTooMuch
+from engine.sentences import mark, say
+from engine.tools.acts import Act, note_act
+from engine.tools.servers import KnownTool, ToolServer, change_server, renewed
+
+#: Time for a call; the process itself has longer, for a user who signs in.
+CALL_S = 60.0
+_WORK_S, _CLOCK_S = 20.0, 330.0
+MOST_CHARACTERS = 100_000
+_IDLE_S = 300.0
+_SAID = ("name", "description", "parameters", "reads_only", "problem")  # by a server of a tool
+_FLOODED = mark("{name} sent more than it may, so it was ended; the next call starts it again.")
+_HUNG = mark("{name} took too long, so it was ended; the next call starts it again.")
+_GONE = mark("{name} has ended; the next call starts it again.")
+
+_OWN = Preparer("tenon-tools", 20.0, 512 << 20, 256 << 20, idle_s=_IDLE_S, clock_s=CALL_S, answer_bytes=16 << 20)
+_sessions: dict[str, Preparer] = {}
+
+
+@dataclass(frozen=True)
+class OfferedTool:
+    """A tool as a model knows it."""
+
+    name: str  # name for the model, which no other tool has
+    server: ToolServer
+    tool: KnownTool
+
+    @property
+    def title(self) -> str:
+        """Name for the user: the server's before the tool's, but of Tenon's own tools."""
+        return self.tool.name if self.server.own else f"{self.server.name}: {self.tool.name}"
+
+    @property
+    def for_model(self) -> Tool:
+        """The tool as a request has it."""
+        return Tool(self.name, whole_characters(self.tool.description), self.tool.parameters)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a call."""
+
+    text: str  # result for the model, or a sentence that says why there is none
+    failed: bool = False
+    changed: bool = False  # nothing was called: the tool is another one than was offered
+    seconds: float = 0.0  # time that it took
+
+
+def offered(known: Iterable[ToolServer]) -> dict[str, OfferedTool]:
+    """Return the tools that are switched on, by their names for the model.
+
+    A name that two tools have, or that has signs which some models' makers refuse, has its server's name before it.
+    """
+    found = [
+        (server, tool)
+        for server in known
+        if server.on and server.ready
+        for tool in server.tools
+        if tool.on and not tool.problem
+    ]
+    times = Counter(_plain(tool.name) for _, tool in found)
+    named: dict[str, OfferedTool] = {}
+    for server, tool in found:
+        name = _plain(tool.name)
+        if times[name] > 1:
+            name = _plain(f"{server.name}__{tool.name}")
+        number = 1
+        while name in named:
+            number += 1
+            name = f"{name[:60]}_{number}"
+        named[name] = OfferedTool(name, server, tool)
+    return named
+
+
+def call(
+    one: OfferedTool, wish: ToolCall, cancelled: Callable[[], bool] = lambda: False, time_s: float = CALL_S
+) -> Outcome:
+    """Carry out a call that the user has allowed, and note it in the record. Takes up to ``time_s``.
+
+    Raises:
+        Cancelled: Nobody waits any more.
+    """
+    begun = time.monotonic()
+    try:
+        arguments = read_json(wish.arguments or "{}")
+        outcome = _called(one, arguments, cancelled, time_s)
+    except ValueError:
+        outcome = Outcome(say("The arguments are no JSON."), failed=True)
+    except ToolFailed as error:
+        outcome = Outcome(error.message, failed=True)
+    if len(outcome.text) > MOST_CHARACTERS:
+        left = len(outcome.text) - MOST_CHARACTERS
+        outcome = replace(outcome, text=f"{outcome.text[:MOST_CHARACTERS]}\n[{left} more characters are left out.]")
+    seconds = time.monotonic() - begun
+    if not outcome.changed:
+        problem = outcome.text[:500] if outcome.failed else ""
+        note_act(Act(one.server.name, one.tool.name, wish.arguments, seconds=seconds, problem=problem))
+    return replace(outcome, text=whole_characters(outcome.text), seconds=seconds)
+
+
+def list_tools(
+    server: ToolServer, opened: Callable[[str], None], cancelled: Callable[[], bool] = lambda: False
+) -> ToolServer:
+    """Return a server with its tools as it has them now. Takes up to a minute, or five where the user signs in.
+
+    Args:
+        server: One that was added.
+        opened: Called with the address of a page where the user signs in.
+        cancelled: True once nobody waits any more.
+
+    Raises:
+        ToolFailed: It is no server of tools, or does not work.
+        Cancelled: Nobody waits any more.
+    """
+    found = _asked(server, {"do": "list", "time_s": CALL_S}, cancelled, opened)
+    return _with_tools(server, found["tools"])
+
+
+def end_session(name: str = "") -> None:
+    """End the process of a server, or of all, with what it has started."""
+    for one in [name] if name else list(_sessions):
+        if (session := _sessions.pop(one, None)) is not None:
+            session.end()
+    if not name:
+        _OWN.end()
+
+
+def _called(one: OfferedTool, arguments: object, cancelled: Callable[[], bool], time_s: float) -> Outcome:
+    server, tool = one.server, one.tool
+    if server.own:
+        key = server.secret().get("key", "")
+        question = {"name": tool.name, "arguments": arguments, "place": server.place, "key": key}
+        found = _from(_OWN, "engine.tools.own_tools:answer", question, one.title, cancelled, lambda address: None)
+    else:
+        expected = {name: getattr(tool, name) for name in _SAID}
+        question = {
+            "do": "call", "name": tool.name, "arguments": arguments, "expected": expected, "time_s": time_s,
+        }  # fmt: skip
+        found = _asked(server, question, cancelled, lambda address: None)
+    if "changed" in found:
+        change_server(server.name, lambda now: _with_tools(now, found["changed"]))
+        return Outcome(
+            say("{name} is not the tool any more that it was: look at it again.", name=one.title), True, True
+        )
+    return Outcome(str(found["text"]), bool(found["failed"]))
+
+
+def _asked(
+    server: ToolServer, question: dict[str, Any], cancelled: Callable[[], bool], opened: Callable[[str], None]
+) -> dict[str, Any]:
+    session = _sessions.get(server.name)
+    if session is None:
+        session = _sessions[server.name] = Preparer(
+            f"tenon-tools-{re.sub('[^a-zA-Z0-9]', '-', server.name)[:20]}",
+            _WORK_S,
+            256 << 20,
+            256 << 20,
+            idle_s=_IDLE_S,
+            clock_s=_CLOCK_S,
+            answer_bytes=16 << 20,
+            starts_others=True,
+        )
+    told = {"name": server.name, "kind": server.kind, "place": server.place, "arguments": list(server.arguments)}
+    question = {"server": {**told, "secret": server.secret()}, **question}
+    found = _from(session, "engine.tools.mcp_session:answer", question, server.name, cancelled, opened)
+    if "problem" in found:
+        raise ToolFailed(str(found["problem"]))
+    return found
+
+
+def _from(
+    process: Preparer,
+    work: str,
+    question: dict[str, Any],
+    name: str,
+    cancelled: Callable[[], bool],
+    opened: Callable[[str], None],
+) -> dict[str, Any]:
+    """Return the last answer of a process to a question; the ones before it name pages to open."""
+    found: dict[str, Any] = {}
+    try:
+        for answer in process.answers(work, json.dumps(question).encode(), cancelled):
+            found = read_json(answer)
+            if "open" in found:
+                opened(str(found["open"]))
+    except TookTooMuch as error:
+        raise ToolFailed(_FLOODED, name=name) from error
+    except TookTooLong as error:
+        raise ToolFailed(_HUNG, name=name) from error
+    except (Beyond, RuntimeError, ValueError) as error:
+        raise ToolFailed(_GONE, name=name, details=repr(error)) from error
+    return found
+
+
+def _with_tools(server: ToolServer, found: list[dict[str, Any]]) -> ToolServer:
+    now = tuple(from_plain(KnownTool, one) for one in found)
+    return replace(server, tools=renewed(server.tools, now, first=not server.tools))
+
+
+def _plain(name: str) -> str:
+    """Return a name of the signs that every protocol takes."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "tool"

@@ -1,0 +1,296 @@
+"""Tools that need no server: a folder, a page of the web, a search. They run in a process with limits."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from engine.errors import InvalidOption, TenonError
+from engine.files import read_file
+from engine.json_text import read_json
+from engine.sentences import figure
+from engine.tools.servers import Kind, KnownTool
+
+_MOST_ENTRIES, _MOST_FOUND, _MOST_READ = 500, 50, 60_000
+_SEARCHED_BYTES, _SEARCH_S = 2 << 20, 15.0
+_MOST_PAGE_BYTES, _MOST_REDIRECTS, _PAGE_S = 5 << 20, 5, 20.0
+_MOST_RESULTS = 8
+#: Networks whose addresses stand for others, which may be private ones.
+_TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+
+
+def _tool(name: str, description: str, properties: dict[str, str], required: tuple[str, ...] = ()) -> KnownTool:
+    kinds = {
+        field: {"type": "integer", "minimum": 1} if field == "first_line" else {"type": "string"}
+        for field in properties
+    }
+    described = {field: {**kind, "description": properties[field]} for field, kind in kinds.items()}
+    schema = {"type": "object", "properties": described, "required": list(required), "additionalProperties": False}
+    return KnownTool(name, description, json.dumps(schema))
+
+
+_FOLDER = "path within the folder; empty for the folder itself"
+#: What models are told of them, in English as all tools are.
+OWN_TOOLS: dict[Kind, tuple[KnownTool, ...]] = {
+    "folder": (
+        _tool("list_folder", "List the files and folders in the user's folder.", {"path": _FOLDER}),
+        _tool(
+            "read_file",
+            "Read a file in the user's folder as text.",
+            {"path": "path of the file within the folder", "first_line": "line to begin with, 1 by default"},
+            ("path",),
+        ),
+        _tool(
+            "search_files",
+            "Find files in the user's folder whose name or text has some words.",
+            {"words": "words to look for, exactly as they stand there", "path": _FOLDER},
+            ("words",),
+        ),
+    ),
+    "page": (_tool("fetch_page", "Get the text of a page of the web.", {"address": "its address"}, ("address",)),),
+    "search": (_tool("search_web", "Search the web.", {"words": "words to look for"}, ("words",)),),
+}
+
+
+def answer(question: bytes) -> bytes:
+    """Carry out a call: JSON with the tool's name and arguments, the place and the key."""
+    asked = json.loads(question)
+    try:
+        said = {"text": _ACTS[asked["name"]](asked), "failed": False}
+    except TenonError as error:
+        said = {"text": error.message, "failed": True}
+    except OSError as error:
+        said = {"text": error.strerror or type(error).__name__, "failed": True}
+    return json.dumps(said).encode()
+
+
+# --- a folder -------------------------------------------------------------------------------------------------
+
+
+def inside(folder: str, path: str) -> tuple[Path, Path]:
+    """Return the folder and what a path in it leads to, both without links.
+
+    Raises:
+        InvalidOption: It is not there, or leads out of the folder.
+    """
+    base = Path(folder).resolve(strict=True)
+    try:
+        found = (base / path.strip()).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError) as error:  # not there, no path at all, or links in a circle
+        raise InvalidOption("{path} is not in the folder.", path=path[:200]) from error
+    if found != base and base not in found.parents:
+        raise InvalidOption("{path} leads out of the folder, which is not allowed.", path=path[:200])
+    return base, found
+
+
+def _list_folder(asked: dict[str, Any]) -> str:
+    base, folder = inside(asked["place"], asked["arguments"].get("path", ""))
+    entries = sorted(os.scandir(folder), key=lambda one: one.name)
+    lines = [_line(base, one) for one in entries[:_MOST_ENTRIES]]
+    left = len(entries) - len(lines)
+    return "\n".join([*lines, *([f"... and {left} more"] if left else [])]) or "(empty)"
+
+
+def _line(base: Path, entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return f"{entry.name} (link)"
+    if entry.is_dir():
+        return f"{entry.name}/"
+    return f"{entry.name} ({figure(entry.stat(follow_symlinks=False).st_size, ',')} bytes)"
+
+
+def _read_file(asked: dict[str, Any]) -> str:
+    from engine.documents import read_attachment
+
+    _, path = inside(asked["place"], asked["arguments"]["path"])
+    lines = read_attachment(path).text.split("\n")
+    first = max(1, int(asked["arguments"].get("first_line", 1)))
+    taken, size = list[str](), 0
+    for line in lines[first - 1 :]:
+        size += len(line) + 1
+        if size > _MOST_READ and taken:
+            break
+        taken.append(line[:_MOST_READ])
+    end = first - 1 + len(taken)
+    more = f"\n[The file has {len(lines)} lines; line {end + 1} is the next.]" if end < len(lines) else ""
+    return "\n".join(taken) + more
+
+
+def _search_files(asked: dict[str, Any]) -> str:
+    base, folder = inside(asked["place"], asked["arguments"].get("path", ""))
+    words = asked["arguments"]["words"].strip().casefold()
+    if not words:
+        raise InvalidOption("There are no words to look for.")
+    until, found = time.monotonic() + _SEARCH_S, list[str]()
+    for line in _found(base, folder, words):
+        if len(found) == _MOST_FOUND or time.monotonic() > until:
+            found.append("... and perhaps more")
+            break
+        found += [line] if line else []
+    return "\n".join(found) or "Nothing was found."
+
+
+def _found(base: Path, folder: Path, words: str) -> Iterator[str]:
+    """Yield a line for each place with the words, and an empty one for each file without."""
+    for place, folders, names in os.walk(folder):  # follows no links
+        folders.sort()
+        for name in sorted(names):
+            path = Path(place, name)
+            shown = path.relative_to(base).as_posix()
+            yield shown if words in name.casefold() else ""
+            text = ""
+            with suppress(OSError):
+                if not path.is_symlink() and path.stat().st_size <= _SEARCHED_BYTES:
+                    text = read_file(path).decode("utf-8", "replace")
+            if "\0" not in text[:4096] and words in text.casefold():
+                for number, line in enumerate(text.splitlines(), 1):
+                    if words in line.casefold():
+                        yield f"{shown}:{number}: {line.strip()[:200]}"
+
+
+# --- the web --------------------------------------------------------------------------------------------------
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address is one of the public internet, and stands for none that is not."""
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address):
+        inner: IPv4Address | None = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
+        if any(ip in network for network in _TRANSLATED):
+            inner = IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None and not is_public(str(inner)):
+            return False
+    return ip.is_global and not ip.is_multicast
+
+
+def _public_address(host: str, port: int) -> str:
+    """Return an address of a host, all of which are public: it may have others the next time it is asked for.
+
+    Raises:
+        InvalidOption: It has none, or one that is not.
+    """
+    try:
+        found = [str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    except (OSError, UnicodeError) as error:
+        raise InvalidOption("{host} is not on the internet, or the network is down.", host=host) from error
+    if not found or not all(map(is_public, found)):
+        raise InvalidOption("{host} is on a private network, which tools may not reach.", host=host)
+    return min(found, key=lambda one: ":" in one)  # IPv6 is not everywhere
+
+
+def _get(address: str) -> tuple[str, Any]:
+    """Return where a page was found, and the answer, by connections to the very addresses that were checked.
+
+    Raises:
+        InvalidOption: It is no such address, a redirect leads to one that is none, or nothing comes.
+    """
+    import httpx2
+
+    from engine.bounded_http import Bound, BoundedClient
+
+    with BoundedClient(timeout=_PAGE_S, follow_redirects=False, trust_env=False) as client:
+        for _ in range(_MOST_REDIRECTS + 1):
+            split = urlsplit(address)
+            try:
+                host, port = split.hostname or "", split.port or (443 if split.scheme == "https" else 80)
+                url = httpx2.URL(address)
+            except (ValueError, httpx2.InvalidURL):
+                host = ""
+            if split.scheme not in ("http", "https") or not host or "@" in split.netloc:
+                raise InvalidOption("{address} is no address of a page.", address=address[:200])
+            pinned = url.copy_with(host=_public_address(host, port))
+            try:
+                response = client.get(
+                    pinned,
+                    headers={"Host": split.netloc, "Accept": "text/html, text/*;q=0.9"},
+                    extensions={"sni_hostname": host, "bound": Bound(_MOST_PAGE_BYTES, _PAGE_S)},
+                )
+            except httpx2.HTTPError as error:
+                raise InvalidOption(
+                    "{address} does not answer as a page does ({reason}).",
+                    address=address[:200],
+                    reason=str(error)[:200],
+                ) from error
+            if not response.is_redirect:
+                return address, response
+            address = urljoin(address, response.headers.get("location", ""))
+    raise InvalidOption("{address} leads on and on.", address=address[:200])
+
+
+def _fetch_page(asked: dict[str, Any]) -> str:
+    from engine.documents.html import read_page
+    from engine.documents.pages import Unreadable
+
+    wanted = asked["arguments"]["address"].strip()
+    address, response = _get(wanted if "://" in wanted else f"https://{wanted}")
+    kind = response.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+    if not response.is_success:
+        raise InvalidOption("{address} answers with error {code}.", address=address[:200], code=response.status_code)
+    if (kind.startswith("text/") and kind != "text/html") or kind in ("application/json", "application/xml"):
+        return f"{address}\n\n{response.text}"
+    if kind not in ("text/html", "application/xhtml+xml"):
+        raise InvalidOption("{address} is no page, but {kind}.", address=address[:200], kind=kind[:60])
+    content = response.content
+    if response.charset_encoding:
+        content = codecs.BOM_UTF8 + response.text.encode("utf-8", "replace")
+    try:
+        paragraphs, _ = read_page(content)
+    except Unreadable as error:
+        raise InvalidOption("{address} is no page that can be read.", address=address[:200]) from error
+    return "\n\n".join([address, *(one.text for one in paragraphs)])
+
+
+def _search_web(asked: dict[str, Any]) -> str:
+    import httpx2
+
+    from engine.bounded_http import Bound, BoundedClient
+
+    place, key, words = asked["place"], asked["key"], asked["arguments"]["words"]
+    common: dict[str, Any] = {"extensions": {"bound": Bound(_MOST_PAGE_BYTES, _PAGE_S)}}
+    try:
+        with BoundedClient(timeout=_PAGE_S, follow_redirects=False) as client:
+            if place == "brave":
+                response = client.get(
+                    "https://api.search.brave.com/res/v1/web/search",
+                    params={"q": words},
+                    headers={"X-Subscription-Token": key, "Accept": "application/json"},
+                    **common,
+                )
+            elif place == "tavily":
+                bearer = {"Authorization": f"Bearer {key}"}
+                response = client.post("https://api.tavily.com/search", json={"query": words}, headers=bearer, **common)
+            else:
+                query = {"q": words, "format": "json"}
+                response = client.get(f"{place.rstrip('/')}/search", params=query, **common)
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        raise InvalidOption("The search does not answer ({reason}).", reason=str(error)[:200]) from error
+    if not response.is_success:
+        raise InvalidOption("The search answers with error {code}.", code=response.status_code)
+    try:
+        found = read_json(response.content)
+        listed = found["web"]["results"] if place == "brave" else found["results"]
+        lines = [
+            f"{one['title']}\n{one['url']}\n{one.get('description') or one.get('content') or ''}".strip()
+            for one in listed[:_MOST_RESULTS]
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InvalidOption("The search answers with something else than results in JSON.") from error
+    return "\n\n".join(lines) or "Nothing was found."
+
+
+_ACTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "list_folder": _list_folder,
+    "read_file": _read_file,
+    "search_files": _search_files,
+    "fetch_page": _fetch_page,
+    "search_web": _search_web,
+}

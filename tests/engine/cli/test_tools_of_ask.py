@@ -1,0 +1,167 @@
+"""Tools of ``tenon ask``: named on the command line, asked for in a terminal, and called until the model answers."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import queue
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli.ask import _answered
+from engine.cli.tool_calls import TerminalTools, add_tool_options, opened_tools
+from engine.errors import InvalidOption
+from engine.messages import (
+    Cancel,
+    ChatMessage,
+    Event,
+    Finished,
+    Generate,
+    LoadOptions,
+    Memory,
+    Plan,
+    Reply,
+    Timings,
+    TokensAdded,
+)
+from engine.tools.acts import acts
+
+SERVERS = Path(__file__).parents[1] / "tools" / "mcp_servers.py"
+
+
+class ScriptedEngine:
+    """Says one text after the other."""
+
+    def __init__(self, *texts: str) -> None:
+        self.events: queue.Queue[Event] = queue.Queue()
+        self.asked: list[Generate] = []
+        self._texts = list(texts)
+
+    def submit(self, command: Generate | Cancel) -> None:
+        assert isinstance(command, Generate)
+        self.asked.append(command)
+        text = self._texts.pop(0)
+        for piece in (text[:9], text[9:]):
+            self.events.put(TokensAdded("ask", piece, (1,)))
+        plan = Plan("plain", "for the test")
+        reply = Reply(text, (1,), (1,), "plain", "m", (), "fp32", {}, "end", plan, Timings(), Memory())
+        self.events.put(Finished("ask", reply))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "notes.txt").write_text("3 kg of flour")
+    return tmp_path
+
+
+def parsed(*line: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_tool_options(parser)
+    return parser.parse_args([*line], argparse.Namespace(json=False, rounds=False))
+
+
+def wish(tool: str = "read_file", **arguments: object) -> str:
+    return f"<tool_call>\n{json.dumps({'name': tool, 'arguments': arguments})}\n</tool_call>"
+
+
+def answered(engine: ScriptedEngine, tools: TerminalTools, options: argparse.Namespace) -> list[ChatMessage]:
+    request = Generate("ask", LoadOptions(), (ChatMessage("user", "How much?"),))
+    code, turns = _answered(engine, engine.events, request, options, tools)
+    assert code == 0
+    return turns
+
+
+def test_a_tool_is_called_and_its_result_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = parsed("--tool", f"folder={folder}", "--allow", "read_file")
+    engine = ScriptedEngine(f"I look.\n{wish(path='notes.txt')}", "3 kg.")
+    with opened_tools(options) as tools:
+        turns = answered(engine, tools, options)
+    assert [(turn.role, turn.content) for turn in turns] == [
+        ("assistant", "I look."), ("tool", "3 kg of flour"), ("assistant", "3 kg."),
+    ]  # fmt: skip
+    assert engine.asked[1].messages[1:] == tuple(turns[:2])
+    assert [tool.name for tool in engine.asked[0].tools.offered] == ["list_folder", "read_file", "search_files"]
+    out, err = capsys.readouterr()
+    assert out == "I look.\n3 kg.\n"
+    assert "[read_file, " in err
+    assert [one.tool for one in acts()] == ["read_file"]
+
+
+def test_nothing_is_called_without_a_terminal_to_ask_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = parsed("--tool", f"folder={folder}")
+    with opened_tools(options) as tools:
+        turns = answered(ScriptedEngine(wish(path="notes.txt"), "I may not."), tools, options)
+    assert turns[1].content == "The user did not allow this call."
+    assert "was not called" in capsys.readouterr().err
+    assert acts() == []
+
+
+def test_the_question_shows_what_a_terminal_would_obey(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal("n\na\n"))
+    said = Terminal()
+    monkeypatch.setattr(sys, "stderr", said)
+    options = parsed("--tool", f"folder={folder}")
+    calls = "\n".join([wish(path="\x1b[2Jnotes.txt"), wish(path="notes.txt"), wish(path="notes.txt")])
+    with opened_tools(options) as tools:
+        turns = answered(ScriptedEngine(calls, "Done."), tools, options)
+    results = [turn.content for turn in turns if turn.role == "tool"]
+    assert results == ["The user did not allow this call.", "3 kg of flour", "3 kg of flour"]
+    assert "\x1b" not in said.getvalue()
+    assert "\\u001b[2Jnotes.txt" in said.getvalue()
+
+
+def test_a_loop_ends(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = parsed("--tool", f"folder={folder}", "--allow", "all", "--tool-turns", "2")
+    with opened_tools(options) as tools:
+        turns = answered(ScriptedEngine(*[wish(path="notes.txt")] * 3), tools, options)
+    assert [turn.role for turn in turns] == ["assistant", "tool", "assistant", "tool", "assistant"]
+    assert "after 2 rounds" in capsys.readouterr().err
+
+
+def test_servers_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "servers.json"
+    one = {"command": sys.executable, "args": [str(SERVERS), "good"], "env": {"MINE": "yes"}}
+    file.write_text(json.dumps({"mcpServers": {"good": one}}))
+    options = parsed("--mcp", str(file), "--allow", "good")
+    with opened_tools(options) as tools:
+        turns = answered(ScriptedEngine(wish("variable", name="MINE"), "Yes."), tools, options)
+    assert turns[1].content == "yes"
+    file.write_text("no JSON")
+    with pytest.raises(InvalidOption, match="no JSON of mcpServers"), opened_tools(options):
+        pass
+    file.unlink()
+    with pytest.raises(InvalidOption, match="cannot be read"), opened_tools(options):
+        pass
+
+
+@pytest.mark.parametrize("name", ["nothing", "folder", "search", "folder=/nowhere/at/all"])
+def test_a_tool_that_is_not_there_or_has_no_place_is_refused(name: str) -> None:
+    with pytest.raises(InvalidOption), opened_tools(parsed("--tool", name)):
+        pass
+
+
+def test_a_server_can_be_pasted_in_many_ways() -> None:
+    from engine.tools.servers import read_servers
+
+    def read(text: str) -> list[Any]:
+        return [(one.name, one.kind, one.place, one.arguments, secret) for one, secret in read_servers(text)]
+
+    assert read("npx -y @scope/files '/my notes'")[0][1:4] == ("command", "npx", ("-y", "@scope/files", "/my notes"))
+    assert read("https://tools.example.org/mcp")[0][:3] == (
+        "tools.example.org", "address", "https://tools.example.org/mcp",
+    )  # fmt: skip
+    text = '{"mcpServers": {"a": {"url": "https://a.org", "headers": {"X-Key": "k"}}, "b": {"command": "b"}}}'
+    assert read(text) == [("a", "address", "https://a.org", (), {"X-Key": "k"}), ("b", "command", "b", (), {})]
+    for bad in ("{", '{"mcpServers": {}}', '{"mcpServers": {"a": 1}}', '{"mcpServers": {"a": {"args": []}}}', "'"):
+        with pytest.raises(InvalidOption):
+            read_servers(bad)
