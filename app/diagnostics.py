@@ -43,7 +43,8 @@ _REPORTED = ("torch", "tokenizers", "PySide6-Essentials", "numpy")
 _PACKAGES = (
     "torch", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors",
     "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
-    "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml", "starlette", "uvicorn", "llguidance",
+    "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml", "pillow", "starlette", "uvicorn",
+    "llguidance",
 )  # fmt: skip
 _LONGEST = 60
 
