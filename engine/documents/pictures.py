@@ -175,7 +175,7 @@ def _opened(content: bytes) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            image = Image.open(io.BytesIO(content), formats=[one for one in _FORMATS if one in Image.OPEN])
+            image: Image.Image = Image.open(io.BytesIO(content), formats=[one for one in _FORMATS if one in Image.OPEN])
             if image.width * image.height > MAX_PIXELS:
                 raise _Refused(_TOO_MANY)
             image.load()

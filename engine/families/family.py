@@ -120,6 +120,8 @@ class Family:
     normed_embedding: bool = False  # True for an RMS norm without weights on the embedding
     # True if the final norm's weight is stored as it is, whatever ``norm_offset`` says
     plain_final_norm: bool = False
+    # llama.cpp's name of what turns pictures into its rows (a family of `engine.vision`); empty if it does not see
+    sight: str = ""
     # True if files may have layers after the last one that guess further tokens (`NextNames`)
     extra_layers: bool = False
 

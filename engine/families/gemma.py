@@ -220,7 +220,7 @@ LINE = Line(
         "Gemma3ForCausalLM": _GEMMA3,
         "Gemma3ForConditionalGeneration": replace(
             _GEMMA3,
-            name=mark("Gemma 3 (text part)"),
+            sight="gemma3",
             text_types=("gemma3_text",),
             **TEXT_PART,
         ),

@@ -300,6 +300,11 @@ class Generate:
     lets_others_first: bool = False  # requests that do not say so go before it while it waits
 
     @property
+    def pictures(self) -> list[Picture]:
+        """Pictures of all its messages."""
+        return [picture for turn in self.messages for picture in turn.pictures]
+
+    @property
     def texts(self) -> list[str]:
         """All its texts but those that end the reply."""
         raw, turns = self.raw_prompt, self.messages
