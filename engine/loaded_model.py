@@ -186,7 +186,7 @@ class LoadedModel:
         if self.tower is not None:
             self.tower.load(plan.weights.name != "fp32", check)
         alone = self.tower is None and (config.family.text_config or checkpoint.text_alone)
-        left_out = (say(opened.tower_trouble or _TEXT_ALONE),) if alone or opened.tower_trouble else ()
+        left_out = (say(_TEXT_ALONE),) if alone else ()
         # Sentences for the user about what could not be done as asked
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
         self.notes += (*self.tokenizer.notes, *opened.adapter_notes)

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -138,14 +139,23 @@ class OpenedModel:
     @cached_property
     def config(self) -> ModelConfig:
         """Its config."""
+        tower = self.tower
+        if tower is None:
+            return self._decoder_config
+        return replace(self._decoder_config, tower_weights=tower.weights, tower_work_bytes=tower.work_bytes)
+
+    @cached_property
+    def _decoder_config(self) -> ModelConfig:
         return read_config(self.outline)
 
     @cached_property
     def tower(self) -> Tower | None:
         """What turns pictures into rows for its decoder; None if it does not see."""
+        config = self._decoder_config
         try:
-            config = self.config
-            return open_tower(self.place, self.checkpoint, config.hidden_size)
+            return open_tower(self.place, self.checkpoint, config.family, config.hidden_size)
+        except WeightsMissing:  # a model that is planned before it is here
+            return None
         except CheckpointError as error:
             self.tower_trouble = error.message
             return None

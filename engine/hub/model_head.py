@@ -85,13 +85,14 @@ def _sees(config: dict[str, Any]) -> bool:
 
 def _sees_by_file(gguf: Path) -> bool:
     """Return whether the file beside a GGUF model turns pictures into its rows."""
-    from engine.families import SUPPORTED
+    from engine.families import GGUF, SUPPORTED
     from engine.gguf.header import read_header
     from engine.gguf.parts import find_tower, projector_of
 
-    beside = find_tower(gguf)
-    known = {family.sight for family in SUPPORTED.values() if family.sight}
-    return beside is not None and projector_of(read_header(beside).metadata) in known
+    beside, form = find_tower(gguf), GGUF.get(str(read_header(gguf).metadata.get("general.architecture")))
+    if beside is None or form is None:
+        return False
+    return projector_of(read_header(beside).metadata) == SUPPORTED[form.architecture].sight
 
 
 def _head(type_: str, context: object, base: bool, sees: bool) -> ModelHead:

@@ -85,7 +85,8 @@ class TextRows:
     # Uncommitted rows of earlier forwards that stay and that the new rows build upon: a tree drafted level by
     # level computes each node once
     uncommitted: int = 0
-    # (p, h) rows of those without a token, which enter the first layer unchanged; None for none
+    # (p, h) rows of those without a token, which enter the first layer unchanged; None for none. Of (p, h * k) the
+    # further h columns are added to what the first layers give, layer by layer (DeepStack, arXiv 2406.04334)
     embeddings: Tensor | None = None
     # Positions by which rows are turned, (n,) or (3, n) int64, if they are others (M-RoPE); see `RopeTable.rows`
     turned: Tensor | None = None
@@ -208,10 +209,10 @@ class Decoder:
         hidden = self._embedded(texts)
         entering = self._layer_inputs(texts, hidden)
         inputs: dict[int, Tensor] = {}
-        whole, steps = self._whole, []
-        if whole is None or row_runs is not None:
+        whole, steps, added = self._whole, [], self._added(texts)
+        if whole is None or row_runs is not None or added is not None:
             whole = self._end
-            hidden = self._run_layers(hidden, entering, runs, check, hidden_layers, inputs, on_wait, row_runs)
+            hidden = self._run_layers(hidden, entering, runs, check, hidden_layers, inputs, on_wait, row_runs, added)
         else:
             if check is not None:
                 check()
@@ -242,8 +243,18 @@ class Decoder:
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
         if given:
-            hidden[tokens < 0] = torch.cat([rows.to(hidden) for rows in given])
+            hidden[tokens < 0] = torch.cat([rows[:, : hidden.shape[1]].to(hidden) for rows in given])
         return hidden
+
+    def _added(self, texts: Sequence[TextRows]) -> tuple[Tensor, Tensor] | None:
+        """Return (p,) rows to which the first layers' results something is added, and (p, h * layers) that; or None."""
+        places, added, start, width = [], [], 0, self.config.hidden_size
+        for text in texts:
+            if text.embeddings is not None and text.embeddings.shape[1] > width:
+                places.append(start + (text.tokens < 0).nonzero()[:, 0])
+                added.append(text.embeddings[:, width:])
+            start += len(text.tokens)
+        return (torch.cat(places), torch.cat(added)) if places else None
 
     def _layer_inputs(self, texts: Sequence[TextRows], hidden: Tensor) -> Tensor | None:
         """Return the (n, layers, p) inputs of each layer beside the (n, h) rows that enter the first, or None."""
@@ -296,6 +307,7 @@ class Decoder:
         inputs: dict[int, Tensor],
         on_wait: OnWait,
         row_runs: RowRuns | None,
+        added: tuple[Tensor, Tensor] | None,
     ) -> Tensor:
         """Run all layers, see `forward`; put the wanted inputs into ``inputs`` and return the last layer's output."""
         config, source = self.config, self.source
@@ -325,15 +337,18 @@ class Decoder:
                     fused(view.step(window, rope, given), view.caches, index, hidden[rows])
                     continue
                 rotation = None if rope is None else view.rotations[rope]
-                own = self._layers[index]
+                shape = self._layers[index]
                 if given is not None:
                     given = self._carry(given[:, index], home, side)
-                seen = view.seen(window, own.group)
-                computed = block(own, weights, index, hidden[rows], rotation, seen, inputs=given)
+                seen = view.seen(window, shape.group)
+                computed = block(shape, weights, index, hidden[rows], rotation, seen, inputs=given)
                 if row_runs is None:
                     hidden = computed
                 else:
                     hidden[rows] = computed
+            if added is not None and (index + 1) * config.hidden_size <= added[1].shape[1]:
+                own = slice(index * config.hidden_size, (index + 1) * config.hidden_size)
+                hidden[added[0].to(hidden.device)] += added[1][:, own].to(hidden)
         return self._carry(hidden, here, home)
 
     def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:

@@ -58,7 +58,7 @@ def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool, 
             kind=kind,
             names=", ".join(ROPE_TYPES),
         )
-    if "mrope_section" in parameters and not parameters.get("mrope_interleaved"):  # of a text all positions are equal
+    if "mrope_section" in parameters and not parameters.get("mrope_interleaved"):
         raise UnsupportedModel("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
     rope = _rope(config, parameters, kind, partial, head_dim or config["head_dim"])
     turning = rope.frequencies

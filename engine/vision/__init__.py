@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.vision import gemma3, smolvlm
+from engine.vision import gemma3, qwen, smolvlm
 from engine.vision.tower import Sight
 
-SIGHTS: dict[str, Sight] = {module.SIGHT.projector: module.SIGHT for module in (gemma3, smolvlm)}
+SIGHTS: dict[str, Sight] = {module.SIGHT.projector: module.SIGHT for module in (gemma3, qwen, smolvlm)}
 """Families of towers by llama.cpp's names of their projectors, which families of decoders name (`Family.sight`)."""

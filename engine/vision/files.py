@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
-from engine.families import SUPPORTED
+from engine.families.family import Family
 from engine.files import read_text_file
 from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, Source
@@ -25,15 +26,14 @@ from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.direct_reader import read_pieces
 from engine.weights.watched_file import WatchedFile
 
-_LAYER = "blk."
 
-
-def open_tower(place: Path, checkpoint: Checkpoint, text_width: int) -> Tower | None:
+def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: int) -> Tower | None:
     """Return the tower of a model; None if it has none that Tenon runs.
 
     Args:
         place: The model's folder, or its GGUF file.
         checkpoint: Its weights.
+        family: Its family.
         text_width: Width of the decoder's rows.
 
     Raises:
@@ -41,8 +41,7 @@ def open_tower(place: Path, checkpoint: Checkpoint, text_width: int) -> Tower | 
     """
     gguf = find_gguf(place)
     if gguf is None:
-        family = SUPPORTED.get(checkpoint.architecture)
-        sight = SIGHTS.get(family.sight) if family is not None else None
+        sight = SIGHTS.get(family.sight)
         if sight is None or not any(_is_of(name, sight) for name in checkpoint.names):
             return None
         tensors: TowerTensors = _InFolder(sight, checkpoint, text_width)
@@ -50,7 +49,7 @@ def open_tower(place: Path, checkpoint: Checkpoint, text_width: int) -> Tower | 
         beside = find_tower(gguf)
         if beside is None:
             return None
-        tensors = _InGguf(beside, text_width)
+        tensors = _InGguf(beside, family.sight, text_width)
     return tensors.sight.tower(tensors)
 
 
@@ -69,7 +68,7 @@ class _InFolder(TowerTensors):
         for name in own:
             parts = name.split(".")
             self._ends.update({".".join(parts[at:]): name for at in range(len(parts))})
-        self.size_bytes = sum(checkpoint.stored_bytes(name) for name in own)
+        self.weights = sum(math.prod(checkpoint.shape(name)) for name in own)
         config, processor = checkpoint.config, _processor(checkpoint.folder)
         vision = {**sight.defaults, **processor, **(config.get("vision_config") or {})}
         try:
@@ -108,16 +107,18 @@ class _InFolder(TowerTensors):
         if name in self.sight.whole:
             return self.sight.whole[name]
         module, _, kind = name.rpartition(".")
-        before, _, rest = module.partition(_LAYER)
-        layer, _, part = rest.partition(".")
-        known = self.sight.names.get(f"{before}{_LAYER}{{}}.{part}" if rest else module, module)
-        return f"{known.format(layer)}.{kind}"
+        if module in self.sight.names:
+            return f"{self.sight.names[module]}.{kind}"
+        parts = module.split(".")
+        number = next((part for part in parts if part.isdecimal()), "")
+        known = self.sight.names.get(".".join("{}" if part == number else part for part in parts), module)
+        return f"{known.format(number)}.{kind}"
 
 
 class _InGguf(TowerTensors):
     """Tensors of a tower in a file of its own."""
 
-    def __init__(self, path: Path, text_width: int) -> None:
+    def __init__(self, path: Path, sight: str, text_width: int) -> None:
         header = read_header(path)
         metadata = header.metadata
         projector = projector_of(metadata)
@@ -132,7 +133,7 @@ class _InGguf(TowerTensors):
         self._shapes = {name: tensor.shape for name, tensor in header.tensors.items()}
         self._file = GgufFile(header, {name: Source(name) for name in header.tensors})
         self._files = {path: WatchedFile(path)}
-        self.size_bytes = header.size_bytes
+        self.weights = sum(map(math.prod, self._shapes.values()))
         try:
             more = dict(self.sight.more_in_gguf(metadata))
             self.values = TowerValues(
@@ -155,13 +156,12 @@ class _InGguf(TowerTensors):
                 name=path.name,
                 details=repr(error),
             ) from error
-        if made_for != text_width:
+        if made_for != text_width or projector != sight:
             raise TensorMismatch(
-                "The picture encoder {name} was made for another model (rows of {found} numbers, and this model's have "
-                "{wanted}): put the one beside it that came with it.",
+                "The picture encoder {name} was made for another model: put the one beside this model that came with "
+                "it.",
                 name=path.name,
-                found=made_for,
-                wanted=text_width,
+                details=f"{projector}, {made_for}; {sight}, {text_width}",
             )
         self.digest = _digest(self.values, self._file.identity())
 

@@ -75,7 +75,7 @@ class TowerTensors(ABC):
 
     sight: Sight
     values: TowerValues
-    size_bytes: int  # of all of them in their files
+    weights: int  # numbers in all of them
     digest: str  # names files and values
 
     @abstractmethod
@@ -96,7 +96,7 @@ class Tower(ABC):
     def __init__(self, tensors: TowerTensors) -> None:
         self.values = tensors.values
         self.digest = tensors.digest
-        self.size_bytes = tensors.size_bytes  # bytes of its tensors in their files
+        self.weights = tensors.weights  # numbers in its tensors
         self._tensors = tensors
 
     @abstractmethod

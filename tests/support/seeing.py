@@ -16,7 +16,7 @@ from transformers.models.smolvlm.processing_smolvlm import get_image_prompt_stri
 
 from engine.documents.pictures import read_picture
 from engine.messages import Picture
-from tests.support.checkpoints import SIZES, randomize, save, train_tokenizer
+from tests.support.checkpoints import SIZES, VARIANTS, randomize, save, train_tokenizer
 
 _TEXT = {**SIZES, "vocab_size": 448, "max_position_embeddings": 2048, "head_dim": 32}
 _VISION = {
@@ -76,6 +76,48 @@ def smolvlm() -> Any:
     return transformers.SmolVLMForConditionalGeneration._from_config(config, attn_implementation="eager")
 
 
+_QWEN_VISION = {
+    **{"depth": 3, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "out_hidden_size": 64},
+    **{"patch_size": 8, "num_position_embeddings": 36, "spatial_merge_size": 2},
+}
+
+
+def qwen3vl() -> Any:
+    """Qwen3-VL."""
+    rope = {"rope_type": "default", "rope_theta": 1e4, "mrope_interleaved": True, "mrope_section": [6, 5, 5]}
+    config = transformers.Qwen3VLConfig(
+        text_config={**_TEXT, "rope_parameters": rope},
+        vision_config={**_QWEN_VISION, "deepstack_visual_indexes": [0, 2]},
+        image_token_id=447,
+        vision_start_token_id=446,
+        vision_end_token_id=445,
+        tie_word_embeddings=True,
+    )
+    return transformers.Qwen3VLForConditionalGeneration._from_config(config, attn_implementation="eager")
+
+
+def qwen35() -> Any:
+    """Qwen3.5."""
+    rope = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.25}
+    rope |= {"mrope_interleaved": True, "mrope_section": [2, 1, 1]}
+    config = transformers.Qwen3_5Config(
+        text_config={**_TEXT, **VARIANTS["qwen35"][1], "vocab_size": 448, "rope_parameters": rope},
+        vision_config=_QWEN_VISION,
+        image_token_id=447,
+        vision_start_token_id=446,
+        vision_end_token_id=445,
+    )
+    return transformers.Qwen3_5ForConditionalGeneration._from_config(config, attn_implementation="eager")
+
+
+_QWEN = (
+    "<|vision_start|><|image_pad|><|vision_end|>",
+    {447: "<|image_pad|>", 446: "<|vision_start|>", 445: "<|vision_end|>"},
+    {
+        **{"size": {"shortest_edge": 1024, "longest_edge": 1 << 20}, "resample": 3, "patch_size": 8},
+        **{"temporal_patch_size": 2, "merge_size": 2, "image_processor_type": "Qwen2VLImageProcessor"},
+    },
+)
 #: By name: the model, the mark that its template writes, its special tokens with their ids, and its image processor.
 MODELS: dict[str, Any] = {
     "gemma3": (
@@ -84,6 +126,8 @@ MODELS: dict[str, Any] = {
         {446: "<start_of_image>", 445: "<end_of_image>", 447: "<image_soft_token>"},
         {"size": {"height": 64, "width": 64}, "resample": 2, "image_processor_type": "Gemma3ImageProcessor"},
     ),
+    "qwen3vl": (qwen3vl, *_QWEN),
+    "qwen35": (qwen35, *_QWEN),
     "smolvlm": (
         smolvlm,
         "<image>",
@@ -137,6 +181,9 @@ def expanded(folder: Path, name: str, inputs: Any, text: str) -> torch.Tensor:
 def _expansion(name: str, inputs: Any, at: int) -> str:
     if name == "gemma3":
         return "\n\n<start_of_image>" + "<image_soft_token>" * 16 + "<end_of_image>\n\n"
+    if name.startswith("qwen"):
+        count = int(inputs["image_grid_thw"][at].prod()) // 4
+        return f"<|vision_start|>{'<|image_pad|>' * count}<|vision_end|>"
     rows, columns = inputs["rows"][0][at], inputs["cols"][0][at]
     around, image, whole = "<fake_token_around_image>", "<image>", "<global-img>"
     return get_image_prompt_string(rows, columns, 4, around, image, whole)
@@ -151,6 +198,8 @@ def reference(model: Any, folder: Path, name: str, images: Sequence[Image.Image]
     if name == "gemma3":
         given["token_type_ids"] = (ids == image_token).long()
         given.pop("num_crops", None)
+    if name.startswith("qwen"):
+        given["mm_token_type_ids"] = (ids == image_token).int()
     with torch.no_grad():
         found = model.generate(
             input_ids=ids,

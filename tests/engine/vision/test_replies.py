@@ -123,14 +123,17 @@ def test_after_a_restart_a_picture_is_not_read_again(
     assert again.token_ids == later.token_ids
 
 
-@pytest.mark.parametrize("weights", ["bf16", "q8_0"])
-def test_packed_weights_say_the_same_in_every_mode(client: EngineClient, gemma: Path, weights: str) -> None:
+@pytest.mark.parametrize(("name", "weights"), [("gemma3", "q8_0"), ("qwen3vl", "bf16"), ("qwen35", "q8_0")])
+def test_packed_weights_say_the_same_in_every_mode(
+    client: EngineClient, tmp_path: Path, name: str, weights: str
+) -> None:
+    write_seeing(tmp_path, name)
     asked = [turn("Look: # The model that guesses and the model that checks.", drawing(64, 40, 3))]
-    replies = {
-        mode: client.answer(asked, gemma, mode=mode, weights=weights, max_tokens=24).token_ids
-        for mode in ("plain", "lookup")
-    }
-    assert replies["plain"] == replies["lookup"]
+    exact = client.answer(asked, tmp_path, mode="plain", weights="fp32", max_tokens=24, logprobs=1)
+    found = [client.answer(asked, tmp_path, mode=mode, weights=weights, max_tokens=24) for mode in ("plain", "lookup")]
+    assert found[0].token_ids == found[1].token_ids
+    packed = client.answer(asked, tmp_path, mode="plain", weights=weights, max_tokens=1, logprobs=1)
+    assert packed.logprobs[0].logprob == pytest.approx(exact.logprobs[0].logprob, abs=0.2)
 
 
 def test_replies_side_by_side_are_those_alone(client: EngineClient, gemma: Path) -> None:

@@ -10,6 +10,7 @@ import torch
 from PIL import Image
 
 from engine.documents.pictures import scaled_picture
+from engine.families import SUPPORTED
 from engine.hub.model_head import read_head
 from engine.vision.files import open_tower
 from engine.vision.tower import Tower
@@ -21,7 +22,7 @@ SIZES = [(64, 64), (90, 50), (31, 120)]
 
 def loaded(folder: Path, packed: bool = False) -> Tower:
     checkpoint = Checkpoint(folder)
-    tower = open_tower(folder, checkpoint, 64)
+    tower = open_tower(folder, checkpoint, SUPPORTED[checkpoint.architecture], 64)
     assert tower is not None
     tower.load(packed)
     return tower
@@ -51,9 +52,9 @@ def theirs(model: Any, name: str, inputs: Any) -> torch.Tensor:
     given = {key: value for key, value in inputs.items() if key in ("pixel_values", "image_grid_thw")}
     with torch.no_grad():
         found = model.model.get_image_features(**given)
-    found = getattr(found, "pooler_output", found)
-    found = torch.cat(list(found)) if isinstance(found, Sequence) else found
-    return found.reshape(-1, found.shape[-1])
+    parts = [getattr(found, "pooler_output", found), *(getattr(found, "deepstack_features", None) or ())]
+    parts = [torch.cat(list(one)) if isinstance(one, Sequence) else one for one in parts]
+    return torch.cat([one.reshape(-1, one.shape[-1]) for one in parts], -1)
 
 
 @pytest.mark.parametrize("name", MODELS)
