@@ -33,7 +33,9 @@ _REFUSALS = {
     _DAMAGED: mark("{name} is damaged: open it in another program and save it again."),
     _TOO_MANY: mark("{name} has more than {most} million pixels: make the picture smaller."),
 }
-_PROBE, _SCALE = f"{__name__}:probe", f"{__name__}:scale"
+_PROBE, _SCALE, _RECODE = (f"{__name__}:{work}" for work in ("probe", "scale", "recode"))
+# Longest side, and quality, of a picture that leaves this computer.
+_SENT_SIDE, _SENT_QUALITY = 2048, 90
 
 
 def read_picture(
@@ -89,6 +91,17 @@ def scaled_picture(
     if len(whole) != ends[-1]:
         raise InvalidOption("{name} is another picture than it was: attach it again.", name=name)
     return [bytes(whole[begin:end]) for begin, end in pairwise(ends)]
+
+
+def sent_picture(picture: Picture) -> bytes:
+    """Return a picture as JPEG for a server: of a bearable size, and without what its file says of place and camera.
+
+    Raises:
+        InvalidOption: The picture cannot be read.
+    """
+    name = picture.name or "picture"
+    content = _content(Path(picture.path) if picture.path else None, picture.content, name)
+    return _asked(_RECODE, name, content, {}, lambda: False)
 
 
 def _content(path: Path | None, content: bytes, name: str) -> bytes:
@@ -159,6 +172,18 @@ def scale(question: bytes) -> bytes:
         image = image.resize(tuple(size), Image.Resampling(wanted["resample"]))
         parts.append(image.tobytes())
     return b"".join(parts)
+
+
+def recode(question: bytes) -> bytes:
+    """Return a picture as JPEG."""
+    try:
+        image = _opened(question.partition(b"\0")[2])
+    except _Refused as error:
+        return b"!" + str(error).encode()
+    image.thumbnail((_SENT_SIDE, _SENT_SIDE))
+    data = io.BytesIO()
+    image.save(data, "JPEG", quality=_SENT_QUALITY)
+    return b"=" + data.getvalue()
 
 
 def _opened(content: bytes) -> Image.Image:
