@@ -43,8 +43,8 @@ _REPORTED = ("torch", "tokenizers", "PySide6-Essentials", "numpy")
 _PACKAGES = (
     "torch", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors",
     "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
-    "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml", "starlette", "uvicorn", "llguidance",
-    "segno",
+    "ziamath", "ziafont", "latex2mathml", "pypdfium2", "python-docx", "lxml", "pillow", "starlette", "uvicorn",
+    "llguidance", "segno",
 )  # fmt: skip
 _LONGEST = 60
 

@@ -40,7 +40,7 @@ from engine.planning.pairs import draft_problems, pairs
 from engine.planning.planner import predictions
 from engine.reply import ReplyRun
 from engine.request import check_request
-from engine.run import Run, check, forecast, settle
+from engine.run import Run, check, check_sight, forecast, settle
 from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
 
@@ -269,12 +269,15 @@ class Engine:
                 self._on_event(messages.ModelLoaded(command.request_id, model.report))
             elif isinstance(command, messages.CountTokens):
                 check_request(command.request)
+                check_sight(command.request)
                 model, *_ = self._load(command.request_id, command.options)
-                ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True)
+                layouts = model.layouts(command.request)
+                ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True, layouts=layouts)
                 self._on_event(messages.TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
-                documents = any(message.attachments for message in command.messages)
+                check_sight(command)
+                documents = any(message.attachments or message.pictures for message in command.messages)
                 model, run, load_ms = self._load(command.request_id, command.options, documents)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
                     self._on_event(messages.Notice(command.request_id, why))

@@ -63,6 +63,12 @@ class InvalidOption(UsageError):
     """A value is out of its range, or a name is not known."""
 
 
+class PicturesUnseen(UsageError):
+    """The request has pictures, and the model does not see."""
+
+    about = "prompt"
+
+
 class PromptTooLong(UsageError):
     """The prompt does not fit the context."""
 

@@ -6,10 +6,10 @@ import contextlib
 import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import metadata
 from itertools import compress
 from math import inf
@@ -20,7 +20,7 @@ from engine.advice import model_advice
 from engine.decoding.costs import Costs
 from engine.decoding.kept_on_disk import ChatOnDisk
 from engine.decoding.kept_sequences import KeptSequences
-from engine.decoding.sequence import Target, TokenSequence
+from engine.decoding.sequence import PictureRows, Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
 from engine.drafting.head_loader import never_ends
@@ -33,7 +33,7 @@ from engine.hub.model_folders import is_others
 from engine.hub.model_head import read_head
 from engine.hub.titles import title_of_model
 from engine.kernels import library
-from engine.messages import KeptChat, LoadOptions, ModelReport
+from engine.messages import Generate, KeptChat, LoadOptions, ModelReport, PictureLayout
 from engine.model.decoder import Decoder
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.weight_format import WeightFormat
@@ -54,8 +54,10 @@ from engine.planning.load_plan import FULL, GpuInUse, LoadPlan, memory_places
 from engine.planning.probes.host import usable_cores
 from engine.run import Run, settle
 from engine.sentences import figure, mark, say
+from engine.text.pictures import row_ids
 from engine.text.preparation import Preparation
 from engine.text.token_texts import TokenTexts
+from engine.vision.seen_picture import SeenPicture
 
 # Up to this size the choice of kernels matters less than the time of measuring it.
 _LARGE_BYTES = 128 << 20
@@ -181,7 +183,11 @@ class LoadedModel:
         self.target_devices = placed.devices  # devices that the target computes on, in words
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
-        left_out = (say(_TEXT_ALONE),) if config.family.text_config or checkpoint.text_alone else ()
+        self.tower = opened.tower  # what turns pictures into rows for the decoder; None if it does not see
+        if self.tower is not None:
+            self.tower.load(plan.weights.name != "fp32", check)
+        alone = self.tower is None and (config.family.text_config or checkpoint.text_alone)
+        left_out = (say(_TEXT_ALONE),) if alone else ()
         # Sentences for the user about what could not be done as asked
         self.notes = (*plan.notes, *placed.notes, *early, *_slow_kernels(plan.weights), *left_out)
         self.notes += (*self.tokenizer.notes, *opened.adapter_notes)
@@ -231,6 +237,7 @@ class LoadedModel:
             advice=model_advice(self.generation_config, self.tokenizer.template),
             template_note=self.tokenizer.template_note,
             only_continues=self.tokenizer.template is None or read_head(opened.place).only_continues,
+            sees=self.tower is not None,
         )
 
     def serves(self, options: LoadOptions) -> Run | None:
@@ -325,6 +332,22 @@ class LoadedModel:
         chat = self.chat_on_disk(place)
         if chat is not None:
             yield from self.sequences.bring_in(chat)
+
+    def layouts(self, request: Generate) -> dict[str, PictureLayout]:
+        """Return the layouts of a request's pictures, by their digests."""
+        return {} if self.tower is None else {one.sha256: self.tower.layout(one) for one in request.pictures}
+
+    def picture_rows(self, request: Generate, layouts: Mapping[str, PictureLayout]) -> dict[int, PictureRows]:
+        """Return the runs of a request's pictures, by the ids of their first rows."""
+        tower, found = self.tower, dict[int, PictureRows]()
+        if tower is None:
+            return found
+        for one in request.pictures:
+            seen, layout = SeenPicture(tower, one), layouts[one.sha256]
+            for run, (count, grid) in enumerate(zip(layout.runs, tower.grids(one), strict=True)):
+                rows = PictureRows(count, partial(seen.run, run), seen.steps, grid, tower.mutual)
+                found[row_ids(layout, run)[0]] = rows
+        return found
 
     def _new_sequence(self) -> TokenSequence:
         drafts = [draft.new_text() for draft in self.drafts]

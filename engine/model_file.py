@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -25,6 +26,8 @@ from engine.model.config import ModelConfig, read_config
 from engine.model.tensors import NextNames
 from engine.sentences import say
 from engine.text.tokenizer import Tokenizer, read_end_ids, read_templates
+from engine.vision.files import open_tower
+from engine.vision.tower import Tower
 from engine.weights.adapter import Adapter
 from engine.weights.checkpoint import Checkpoint, CheckpointOutline, read_generation_config
 from engine.weights.draft_kind import HeadKind, gguf_adapter, head_kind, is_adapter, read_adapter_config
@@ -49,6 +52,7 @@ class OpenedModel:
         self.place = place  # its folder or its GGUF file
         self._adapter = adapter  # a LoRA adapter that is merged into it, or None
         self._identities = self._present_identities()
+        self.tower_trouble = ""  # sentence that says why files of a tower are of no use
 
     def _present_identities(self) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}
@@ -135,7 +139,26 @@ class OpenedModel:
     @cached_property
     def config(self) -> ModelConfig:
         """Its config."""
+        tower = self.tower
+        if tower is None:
+            return self._decoder_config
+        return replace(self._decoder_config, tower_weights=tower.weights, tower_work_bytes=tower.work_bytes)
+
+    @cached_property
+    def _decoder_config(self) -> ModelConfig:
         return read_config(self.outline)
+
+    @cached_property
+    def tower(self) -> Tower | None:
+        """What turns pictures into rows for its decoder; None if it does not see."""
+        config = self._decoder_config
+        try:
+            return open_tower(self.place, self.checkpoint, config.family, config.hidden_size)
+        except WeightsMissing:  # a model that is planned before it is here
+            return None
+        except CheckpointError as error:
+            self.tower_trouble = error.message
+            return None
 
     @cached_property
     def digest(self) -> str:

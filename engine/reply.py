@@ -31,6 +31,7 @@ from engine.request import begun_thought, last_question
 from engine.run import Run
 from engine.sentences import figure, mark, say
 from engine.text.output_form import TokenMask
+from engine.text.pictures import plain
 from engine.text.preparation import Ready, opening
 from engine.text.reasoning import thought_tokens
 from engine.text.repetition import LoopWatch, loop_start, repeated_from
@@ -118,6 +119,7 @@ class ReplyRun:
         )
         self._follows = request.raw_prompt is not None or bool(opening(request))
         self._prompt: list[int] = []
+        self._words: Sequence[int] = ()  # the same, with a token of the vocabulary for each row of a picture
         self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
         self._last_unconfirmed = 0.0
@@ -136,15 +138,19 @@ class ReplyRun:
             TenonError: The prompt does not fit.
         """
         self._check_tokens()
-        ready = yield from self._model.preparation.steps(self._request, self._model.plan.context, alone)
+        model, layouts = self._model, self._model.layouts(self._request)
+        ready = yield from model.preparation.steps(self._request, model.plan.context, alone, layouts=layouts)
         self._prompt, self._mask = ready.prompt, ready.mask
+        anchors = model.tokenizer.marks([one.anchor for one in layouts.values()])
+        stand_in = next(iter(anchors.values()), 0)
+        self._words = plain(self._prompt, stand_in)
         for event in ready.events:
             self._emit(event)
         self._sampler = replace(self._sampler, penalties=self._request.penalties, begins=len(self._prompt))
         if self._follows:
-            self._reply.follow(self._prompt[-1:])
+            self._reply.follow(self._words[-1:])
         else:
-            thought = begun_thought(self._prompt, self._model.tokenizer)
+            thought = begun_thought(self._words, self._model.tokenizer)
             self._reply.begin(thought)
             if thought and self._mask is not None:
                 self._mask.await_thought()
@@ -167,10 +173,15 @@ class ReplyRun:
                 if trouble := self._model.sequences.trouble():
                     self._notice(trouble)
                 yield from chat.read(sequence, self._prompt)
+            if layouts:
+                for run in sequence.see(model.picture_rows(self._request, layouts), self._prompt):
+                    for step in run.steps(model.preparation.beside):
+                        self._check()
+                        yield step
             drafters = self._drafters(sequence, values)
             recipe = mode.recipe(self._verifier(), drafters, values, cost, self._model.committee, self._chances)
             hooks = Hooks(self._check, self._prefilled, self._emitted)
-            decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks)
+            decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks, stand_in)
             while (asked := decoding.ask()) is not None:
                 yield asked
                 decoding.take(asked)
@@ -185,7 +196,7 @@ class ReplyRun:
         self._learn()
         self._emit(messages.Finished(self._request.request_id, self._finished()))
         if self._earlier is not None and own is not None:
-            self._earlier.add(own, [*self._prompt, *self._reply.token_ids])
+            self._earlier.add(own, [*self._words, *self._reply.token_ids])
 
     def _check_tokens(self) -> None:
         """Refuse ids of the request that are no tokens of the model."""
@@ -417,7 +428,7 @@ class ReplyRun:
     def _finished(self) -> messages.Reply:
         return messages.Reply(
             text=self._reply.text,
-            prompt_ids=tuple(self._prompt),
+            prompt_ids=tuple(self._words),
             token_ids=tuple(self._reply.token_ids),
             mode=self._plan.mode,
             model=self._request.options.model,

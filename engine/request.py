@@ -70,14 +70,14 @@ def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:
 
 
 def _asks(request: Generate) -> bool:
-    """Return whether there is anything to answer: a text, or a file."""
+    """Return whether there is anything to answer: a text, a file or a picture."""
     if request.raw_prompt is not None:
         return request.raw_prompt != ()
     begun = bool(opening(request).strip())
     asked = request.messages[:-1] if continues(request.messages) and not begun else request.messages
     return bool(asked) and (
         asked[-1].role == "tool"
-        or bool(asked[-1].calls)
+        or bool(asked[-1].calls or asked[-1].pictures)
         or bool(asked[-1].content.strip())
         or any(file.text.strip() for file in asked[-1].attachments)
     )

@@ -9,12 +9,14 @@ from functools import cached_property
 import torch
 
 from engine.drafting.kind import DraftKind
-from engine.errors import InvalidOption
+from engine.errors import InvalidOption, PicturesUnseen
 from engine.hub.bundled import paired_drafts
-from engine.hub.installed import find_model
+from engine.hub.installed import find_model, installed_models
+from engine.hub.model_head import read_head
 from engine.hub.titles import title_of_model
-from engine.messages import OWN_HEAD, LoadOptions, MachineReport, Plan, PlanReport, Promise
+from engine.messages import OWN_HEAD, Generate, LoadOptions, MachineReport, Plan, PlanReport, Promise
 from engine.messages.machine import Gpu
+from engine.model_file import open_model
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, mode_of, named_drafts
 from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
 from engine.planning.hardware import held_device_bytes, read_report
@@ -30,6 +32,8 @@ _LEFT = mark("The draft {draft} is not used: with it, {mode} is {source} at {tim
 _ALONE = mark("The draft {draft} cannot guess together with others: name it alone.")
 # A mode that ``auto`` would have to load anew must be faster than the one in memory by more than this.
 _LOADING_AGAIN = 1.15
+# Names of installed models that a sentence has at most, and of models that see if none is installed.
+_MOST_NAMED, _SEEING = 3, ("Gemma 3", "SmolVLM2")
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,27 @@ def check(options: LoadOptions, find: Find = find_model) -> None:
     for draft in named_drafts(options.drafts):
         if draft != OWN_HEAD:  # which the model's files decide
             find(draft)
+
+
+def check_sight(request: Generate) -> None:
+    """Refuse pictures for a model that does not see them, and name models that do.
+
+    Raises:
+        PicturesUnseen: The model has no tower, or one that is of no use.
+        CheckpointError: There is no such model.
+    """
+    if not request.pictures:
+        return
+    opened = open_model(request.options.model, adapter=request.options.adapter)
+    if opened.tower is not None:
+        return
+    here = [title_of_model(model.name) for model in installed_models() if read_head(model.location).sees]
+    blind = say(
+        "{model} does not see pictures: choose a model that does, such as {names}, or send the message without them.",
+        model=title_of_model(request.options.model),
+        names=either(here[:_MOST_NAMED] or _SEEING),
+    )
+    raise PicturesUnseen(paragraph(opened.tower_trouble, blind))
 
 
 def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find = find_model) -> Run:

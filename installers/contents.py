@@ -12,7 +12,7 @@ EXCLUDED_MODULES = (
     # Libraries that others would use if they were there: windows, notebooks, plots, arrays, markup, networks, graphs.
     "lxml.isoschematron", "lxml.objectify", "pydantic", "pydantic_core", "chardet", "charset_normalizer", "requests",
     "urllib3", "networkx", "readline",
-    "tkinter", "IPython", "jupyter", "matplotlib", "PIL", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
+    "tkinter", "IPython", "jupyter", "matplotlib", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
     "PySide2", "OpenGL", "cupy", "numba", "h5py", "triton", "tensorboard", "tensorflow", "jax", "flax", "onnx",
     "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
     # Tools of developers.

@@ -29,6 +29,7 @@ from engine.cli.subcommand import (
 )
 from engine.cli.tool_calls import TerminalTools, add_tool_options, opened_tools
 from engine.documents import read_attachment
+from engine.documents.pictures import read_picture
 from engine.errors import InvalidOption
 from engine.messages import (
     Attachment,
@@ -43,6 +44,7 @@ from engine.messages import (
     ModeOption,
     Notice,
     OptionValue,
+    Picture,
     Reply,
     RoundRecord,
     SamplingOptions,
@@ -147,6 +149,14 @@ def _add_reply_options(parser: argparse.ArgumentParser) -> None:
         help="text, PDF, DOCX, HTML or EPUB that the question is about; may be repeated",
     )
     add_tool_options(parser)
+    parser.add_argument(
+        "--image",
+        metavar="FILE",
+        type=path,
+        action="append",
+        default=[],
+        help="PNG, JPEG, WebP, GIF or HEIC picture that the question is about; may be repeated",
+    )
 
 
 def _add_mode_options(parser: argparse.ArgumentParser) -> None:
@@ -200,7 +210,7 @@ def _defaults(option: ModeOption) -> str:
 def _ask(options: argparse.Namespace) -> int:
     if options.rounds and not options.json:
         raise InvalidOption("--rounds adds to what --json prints: give --json too, or leave it out.")
-    for option in ("system", "file", "thinking", "reasoning_effort"):
+    for option in ("system", "file", "image", "thinking", "reasoning_effort"):
         if options.raw and getattr(options, option):
             raise InvalidOption(
                 "--raw continues a text without a chat template, so it has no place for {option}: leave one of them "
@@ -210,8 +220,9 @@ def _ask(options: argparse.Namespace) -> int:
     prompt = _read_standard_input() if options.prompt == "-" else options.prompt
     request = replace(_request(options), raw_prompt=prompt if options.raw else None)
     if not options.raw:
-        attachments = tuple(map(_attached, options.file))
-        request = replace(request, messages=(*request.messages, ChatMessage("user", prompt, attachments)))
+        attachments, pictures = _given(options)
+        turn = ChatMessage("user", prompt, attachments, pictures)
+        request = replace(request, messages=(*request.messages, turn))
     if options.raw and (options.tool or options.mcp):
         raise InvalidOption("--raw continues a text without a chat template, so it has no place for tools.")
     read_ahead(options.model)
@@ -225,7 +236,7 @@ def _ask(options: argparse.Namespace) -> int:
 def _chat(options: argparse.Namespace) -> int:
     """Answer messages until the input ends; return the last one's exit code. A refused one is forgotten."""
     request = _request(options)
-    attachments = tuple(map(_attached, options.file))
+    attachments, pictures = _given(options)
     read_ahead(options.model)
     from engine import Engine
 
@@ -233,10 +244,10 @@ def _chat(options: argparse.Namespace) -> int:
     code = 0
     with opened_tools(options) as tools, closing(Engine(events.put)) as engine:
         while (text := _typed_message()) is not None:
-            asked = (*request.messages, ChatMessage("user", text, attachments))
+            asked = (*request.messages, ChatMessage("user", text, attachments, pictures))
             code, turns = _answered(engine, events, replace(request, messages=asked), options, tools)
             if turns:
-                attachments = ()
+                attachments, pictures = (), ()
                 request = replace(request, messages=(*asked, *turns))
     return code
 
@@ -357,14 +368,28 @@ def _request(options: argparse.Namespace) -> Generate:
     )
 
 
-def _attached(file: Path) -> Attachment:
-    """Read a file to ask about; if it is no file, the sentence has its path as it was typed."""
+def _given(options: argparse.Namespace) -> tuple[tuple[Attachment, ...], tuple[Picture, ...]]:
+    """Read the files and the pictures to ask about."""
+    for file in options.image:
+        _check_file(file, "--image")
+    return tuple(map(_attached, options.file)), tuple(read_picture(file.resolve()) for file in options.image)
+
+
+def _check_file(file: Path, option: str) -> None:
+    """Refuse what is no file; the sentence has its path as it was typed."""
     if os.path.exists(file) and not file.is_file():
         raise InvalidOption(
-            "{path} is a folder, a pipe or a device: name a file behind --file, once for each.", path=file
+            "{path} is a folder, a pipe or a device: name a file behind {option}, once for each.",
+            path=file,
+            option=option,
         )
     if not file.is_file():
-        raise InvalidOption("There is no file {path}: check the path behind --file.", path=file)
+        raise InvalidOption("There is no file {path}: check the path behind {option}.", path=file, option=option)
+
+
+def _attached(file: Path) -> Attachment:
+    """Read a file to ask about."""
+    _check_file(file, "--file")
     attachment = read_attachment(file)
     if attachment.missing:
         print(f"{attachment.name}: {attachment.missing}", file=sys.stderr)

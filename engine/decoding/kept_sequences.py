@@ -11,6 +11,7 @@ from engine.decoding.kept_on_disk import ChatOnDisk
 from engine.decoding.sequence import TokenSequence
 from engine.messages import KeptChat
 from engine.model.kv_cache import shared_tokens
+from engine.text.pictures import whole_runs
 
 _MOST = 8
 
@@ -51,7 +52,7 @@ class KeptSequences:
         """
 
         def shared(text: TokenSequence) -> int:
-            return shared_tokens(text.token_ids, prompt)
+            return whole_runs(prompt, shared_tokens(text.token_ids, prompt))
 
         best = max((kept for kept in self._kept if self._may_give(kept, chat)), key=shared, default=None)
         if best is None or 2 * shared(best) < len(best.token_ids):

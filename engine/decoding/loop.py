@@ -15,6 +15,7 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.text.pictures import plain
 from engine.text.stop import ReplyText
 from engine.verifying import Verdict, Verifier
 
@@ -61,6 +62,7 @@ class Decoding:
         clock: Statistics of the reply.
         hooks: Callbacks for progress and cancel. ``hooks.check`` may raise `Cancelled` in any step; sequence and
             reply are valid then and hold what was emitted until then.
+        stand_in: Token that drafter and verifier see in the place of each row of a picture.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Decoding:
         reply: ReplyText,
         clock: ReplyClock,
         hooks: Hooks,
+        stand_in: int = 0,
     ) -> None:
         self._sequence = sequence
         self._recipe = recipe
@@ -81,7 +84,8 @@ class Decoding:
         self._reading: PromptReading | None = None
         self._verdict: Verdict | None = None
         self._position = len(prompt)
-        self._text = array("i", prompt)
+        self._words = plain(prompt, stand_in)
+        self._text = array("i", self._words)
         self._probes: Tensor | None = None
         self._drafted_s = 0.0
         self._ended = False
@@ -105,7 +109,7 @@ class Decoding:
         if self._reading is None:
             sequence, drafter, clock = self._sequence, self._recipe.drafter, self._clock
             clock.members = drafter.members
-            hidden_from = drafter.reset(self._prompt)
+            hidden_from = drafter.reset(self._words)
             clock.cache_n = sequence.reuse(self._prompt, drafter.hidden_layers, hidden_from)
             clock.prompt_n = len(self._prompt) - clock.cache_n
             self._reading = PromptReading(sequence, self._prompt, self._hooks.prefill, drafter.draft_ahead)

@@ -120,6 +120,10 @@ class Family:
     normed_embedding: bool = False  # True for an RMS norm without weights on the embedding
     # True if the final norm's weight is stored as it is, whatever ``norm_offset`` says
     plain_final_norm: bool = False
+    # llama.cpp's name of what turns pictures into its rows (a family of `engine.vision`); empty if it does not see
+    sight: str = ""
+    # Pairs that turn by time, row and column (M-RoPE), interleaved, if the config does not say it; empty for others
+    sections: tuple[int, ...] = ()
     # True if files may have layers after the last one that guess further tokens (`NextNames`)
     extra_layers: bool = False
 

@@ -34,6 +34,7 @@ _GEMMA3 = Family(
     scaled_embedding=True,
     scalar_scale=True,
     windows="layer_types",
+    sight="gemma3",
 )
 _GEMMA4 = Family(
     "Gemma 4",
@@ -220,7 +221,6 @@ LINE = Line(
         "Gemma3ForCausalLM": _GEMMA3,
         "Gemma3ForConditionalGeneration": replace(
             _GEMMA3,
-            name=mark("Gemma 3 (text part)"),
             text_types=("gemma3_text",),
             **TEXT_PART,
         ),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from engine.families.family import Family, GgufForm, KnownTemplate, Line, Values, sizes
 
 LINE = Line(
-    families={"LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None)},
+    families={
+        # SmolVLM is one in GGUF
+        "LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None, sight="idefics3")
+    },
     values={"llama": Values(sizes(32_000, 2048, 11_008))},
     gguf={
         "llama": GgufForm(

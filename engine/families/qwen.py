@@ -36,6 +36,17 @@ def _values(file: GgufValues) -> dict[str, Any]:
     }
 
 
+def _sections(file: GgufValues) -> dict[str, Any]:
+    """Return RoPE with the pairs that turn by time, row and column."""
+    found = file.value("rope.dimension_sections", ())
+    return {
+        "rope_parameters": {
+            **file.rope(),
+            **({"mrope_section": list(found), "mrope_interleaved": True} if found else {}),
+        }
+    }
+
+
 def _settle(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
     if raw.get("layer_types") is None:
         every = values["full_attention_interval"]
@@ -49,6 +60,7 @@ def _recurrent_values(file: GgufValues) -> dict[str, Any]:
     kinds = [f"blk.{layer}.ssm_a" in file.shapes for layer in range(file.layers)]
     shared = {} if file.prefix == "qwen35" else _values(file)
     return {
+        **({} if file.prefix == "qwen3next" else _sections(file)),
         **{key: value for key, value in shared.items() if key != "norm_topk_prob"},
         **({} if file.value("feed_forward_length", 0) else {"intermediate_size": file.hidden}),
         "layer_types": [_RECURRENT if recurrent else "full_attention" for recurrent in kinds],
@@ -88,18 +100,30 @@ def _recurrent(family: Family) -> Family:
         ignored_prefixes=("model.visual.", "vision_tower."),
         stacks={f"{_CONVOLUTION}.weight": Stack((f"{_CONVOLUTION}.weight",), flat=True), **stacks},
         experts=None if experts is None else replace(experts, fused=tuple(_EXPERT + name for name in _FUSED)),
+        sections=() if family.delta == "joined" else (11, 11, 10),
+        sight="" if family.delta == "joined" else _SIGHT,
     )
 
 
 def _text_part(family: Family, name: str, kind: str) -> Family:
-    """Return the family as the decoder beside an image encoder, which is left out."""
+    """Return the family as the decoder beside an image encoder."""
     prefixes = ("model.language_model.", "language_model.model.", "model.")
     return replace(family, name=name, text_config="text_config", text_types=(kind,), tensor_prefixes=prefixes)
 
 
+_SIGHT = "qwen3vl_merger"
 _RECURRENT, _CONVOLUTION, _EXPERT = "linear_attention", "linear_attn.conv1d", "mlp.experts.{}."
 _FUSED = ("gate_up_proj", "down_proj")
 _SHARED = FamilyExperts(shared="mlp.shared_expert.", shared_gate="mlp.shared_expert_gate")
+_QWEN3VL = Family(
+    "Qwen3-VL",
+    qkv_bias=None,
+    output_bias=None,
+    query_key_norm=True,
+    ignored_prefixes=("model.visual.",),
+    sight=_SIGHT,
+    sections=(24, 20, 20),
+)
 _QWEN35 = _recurrent(Family("Qwen3.5", delta="apart"))
 _QWEN35_MOE = _recurrent(Family(mark("Qwen3.5 with experts"), delta="apart", experts=_SHARED))
 _HYBRID = {
@@ -168,13 +192,18 @@ LINE = Line(
             windows="all",
             experts=FamilyExperts(),
         ),
+        "Qwen3VLForConditionalGeneration": replace(
+            _QWEN3VL,
+            text_config="text_config",
+            text_types=("qwen3_vl_text",),
+            tensor_prefixes=("model.language_model.",),
+        ),
+        "Qwen3VLForCausalLM": _QWEN3VL,  # which GGUF files are
         "Qwen3NextForCausalLM": _recurrent(Family("Qwen3-Next", delta="joined", experts=_SHARED)),
         "Qwen3_5ForCausalLM": _QWEN35,
-        "Qwen3_5ForConditionalGeneration": _text_part(_QWEN35, mark("Qwen3.5 (text part)"), "qwen3_5_text"),
+        "Qwen3_5ForConditionalGeneration": _text_part(_QWEN35, "Qwen3.5", "qwen3_5_text"),
         "Qwen3_5MoeForCausalLM": _QWEN35_MOE,
-        "Qwen3_5MoeForConditionalGeneration": _text_part(
-            _QWEN35_MOE, mark("Qwen3.5 with experts (text part)"), "qwen3_5_moe_text"
-        ),
+        "Qwen3_5MoeForConditionalGeneration": _text_part(_QWEN35_MOE, mark("Qwen3.5 with experts"), "qwen3_5_moe_text"),
     },
     values={
         "qwen2": Values(_DENSE, slides=_slides),
@@ -189,6 +218,7 @@ LINE = Line(
             slides=lambda values, layer: layer < values["max_window_layers"] and layer % 2 == 0,
         ),
         "qwen3": Values({**_DENSE, "head_dim": 128}, slides=_slides),
+        "qwen3_vl_text": Values({**sizes(151_936, 128_000, 22_016, kv_heads=32), "head_dim": 128}),
         "qwen3_moe": Values(
             {
                 **sizes(151_936, 32_768, 6144, hidden=2048, layers=24, kv_heads=4),
@@ -216,6 +246,9 @@ LINE = Line(
         "qwen2moe": GgufForm("Qwen2MoeForCausalLM", "qwen2_moe", values=_values, splitting="qwen2"),
         "qwen3": GgufForm("Qwen3ForCausalLM", "qwen3", splitting="qwen2"),
         "qwen3moe": GgufForm("Qwen3MoeForCausalLM", "qwen3_moe", splitting="qwen2"),
+        "qwen3vl": GgufForm(
+            "Qwen3VLForCausalLM", "qwen3_vl_text", values=_sections, read=("n_deepstack_layers",), splitting="qwen2"
+        ),
         "qwen3next": _recurrent_form("Qwen3NextForCausalLM", "qwen3_next"),
         "qwen35": _recurrent_form("Qwen3_5ForCausalLM", "qwen3_5_text"),
         "qwen35moe": _recurrent_form("Qwen3_5MoeForCausalLM", "qwen3_5_moe_text"),

@@ -1,12 +1,25 @@
-"""Hugging Face's SmolLM3, some of whose layers rotate nothing; SmolLM and SmolLM2 are Llamas."""
+"""Hugging Face's SmolLM3, some of whose layers rotate nothing, and SmolVLM; SmolLM and SmolLM2 are Llamas."""
 
 from __future__ import annotations
 
 from engine.families.family import Family, GgufForm, Line, Values, sizes
 
+_SEEING = Family(
+    "SmolVLM",
+    qkv_bias=None,
+    output_bias=None,
+    mlp_bias=None,
+    sight="idefics3",
+    text_config="text_config",
+    text_types=("llama",),
+    tensor_prefixes=("model.text_model.",),
+    ignored_prefixes=("model.vision_model.", "model.connector."),
+)
 LINE = Line(
     families={
-        "SmolLM3ForCausalLM": Family("SmolLM3", qkv_bias=None, output_bias=None, mlp_bias=None, windows="layer_types")
+        "SmolLM3ForCausalLM": Family("SmolLM3", qkv_bias=None, output_bias=None, mlp_bias=None, windows="layer_types"),
+        "SmolVLMForConditionalGeneration": _SEEING,
+        "Idefics3ForConditionalGeneration": _SEEING,
     },
     values={
         "smollm3": Values(

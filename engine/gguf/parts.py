@@ -247,6 +247,25 @@ def find_head(path: Path, named: Iterable[Path] = ()) -> Path | None:
     return max(beside, key=lambda file: _alike(file.with_name(file.name[len(HEAD_PREFIX) :]), path), default=None)
 
 
+def find_tower(path: Path) -> Path | None:
+    """Return the file beside a GGUF model that has its encoder of pictures (``mmproj``); None without one.
+
+    Of several files the one whose name is most like the model's is taken, and of those the largest.
+    """
+    found = [file for file in path.parent.glob("*") if file.suffix.lower() == SUFFIX and "mmproj" in file.name.lower()]
+
+    def rank(file: Path) -> tuple[bool, int, int]:
+        name = file.name.lower().replace("mmproj-", "").replace("-mmproj", "")
+        return (*_alike(file.with_name(name), path.with_name(path.name.lower())), file.stat().st_size)
+
+    return max((file for file in found if file != path), key=rank, default=None)
+
+
+def projector_of(metadata: Mapping[str, Any]) -> str:
+    """Return the kind of encoder that a file of `find_tower` holds, as llama.cpp calls it."""
+    return str(metadata.get("clip.vision.projector_type") or metadata.get("clip.projector_type"))
+
+
 def with_head(parts: Sequence[Path], named: Iterable[Path] = ()) -> tuple[Path, ...]:
     """Return the files of a GGUF model, and the one of `find_head` unless its header is that of another model's.
 

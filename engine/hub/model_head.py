@@ -15,7 +15,7 @@ from engine.hub.titles import names_base
 from engine.json_text import from_plain, read_json
 from engine.weights.watched_file import identity
 
-_VERSION = 1
+_VERSION = 2
 # Files of a folder that decide on the facts.
 _DECIDING = ("config.json", "tokenizer_config.json", "chat_template.jinja", "chat_template.json")
 
@@ -27,6 +27,7 @@ class ModelHead:
     type: str = ""  # quantization of a GGUF file, such as Q4_K_M, else the format of the files; empty if unknown
     context: int | None = None  # tokens of its longest text; None if unknown
     only_continues: bool = False  # True for a base model, which continues texts and was not made for chats
+    sees: bool = False  # True if it takes pictures
 
 
 def read_heads(places: list[Path]) -> dict[Path, ModelHead]:
@@ -62,25 +63,49 @@ def read_head(place: Path) -> ModelHead:
         if gguf is None:
             config = read_json(read_text_file(place / "config.json"))
             length = config.get("text_config", config).get("max_position_embeddings")
-            return _head("safetensors", length, not read_templates(place) or names_base(place.name))
+            return _head("safetensors", length, not read_templates(place) or names_base(place.name), _sees(config))
         headers = [read_header(part) for part in all_parts(gguf)]
         said = headers[0].metadata
         return _head(
             quantization(headers) or most_weights(headers).name,
             said.get(f"{said['general.architecture']}.context_length"),
             not read_templates(place) or names_base(f"{gguf_name(gguf)} {said.get('general.name', '')}"),
+            _sees_by_file(gguf),
         )
     return ModelHead()
 
 
-def _head(type_: str, context: object, base: bool) -> ModelHead:
-    return ModelHead(type_, context if isinstance(context, int) and context > 0 else None, base)
+def _sees(config: dict[str, Any]) -> bool:
+    """Return whether a folder's model takes pictures."""
+    from engine.families import SUPPORTED
+
+    family = SUPPORTED.get((config.get("architectures") or [""])[0])
+    return family is not None and bool(family.sight and config.get("vision_config"))
+
+
+def _sees_by_file(gguf: Path) -> bool:
+    """Return whether the file beside a GGUF model turns pictures into its rows."""
+    from engine.families import GGUF, SUPPORTED
+    from engine.gguf.header import read_header
+    from engine.gguf.parts import find_tower, projector_of
+
+    beside, form = find_tower(gguf), GGUF.get(str(read_header(gguf).metadata.get("general.architecture")))
+    if beside is None or form is None:
+        return False
+    return projector_of(read_header(beside).metadata) == SUPPORTED[form.architecture].sight
+
+
+def _head(type_: str, context: object, base: bool, sees: bool) -> ModelHead:
+    return ModelHead(type_, context if isinstance(context, int) and context > 0 else None, base, sees)
 
 
 def _identity(place: Path) -> str:
     stamps = []
     with suppress(OSError):
-        files = [place / name for name in _DECIDING] + sorted(place.glob("*.gguf")) if place.is_dir() else [place]
+        files = [place / name for name in _DECIDING] if place.is_dir() else [place]
+        files += sorted(
+            (place if place.is_dir() else place.parent).glob("*.gguf" if place.is_dir() else "*mmproj*.gguf")
+        )
         for file in filter(Path.exists, files):
             stamps.append((file.name, *identity(file.stat())))
     return repr(stamps)

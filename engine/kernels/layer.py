@@ -110,7 +110,7 @@ class Text(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("rows", "length", "pending", "capacity", "ancestors_stride")),
-        *((name, ctypes.c_void_p) for name in ("depths", "ancestors")),
+        *((name, ctypes.c_void_p) for name in ("depths", "ancestors", "ahead")),
     )
 
 

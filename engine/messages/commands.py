@@ -57,6 +57,19 @@ class Attachment:
         return "\n\n".join(parts)
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A picture in a message, as `engine.documents.pictures.read_picture` makes it."""
+
+    sha256: str  # digest of size and pixels, as they are shown: by it a picture is known, wherever its file is
+    width: int  # pixels, after it was turned as its file says
+    height: int
+    path: str = ""  # its file, which is read again when the model is to see it; empty if ``content`` has it
+    content: bytes = b""  # what the file holds
+    name: str = ""  # name for messages
+    at: int = 0  # place in the message's content, in characters
+
+
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
     """Return a message as the model reads it: each file as a fenced block under its name, then the text."""
     parts = [fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments]
@@ -115,6 +128,7 @@ class ChatMessage:
     # Files that are read before the content: whole where the context holds them, else the passages that match
     # what is asked
     attachments: tuple[Attachment, ...] = ()
+    pictures: tuple[Picture, ...] = ()  # by their places in the content; files come before all of it
     # Passages are looked for that match the content; not for a wish of the program's own
     searches: bool = True
     calls: tuple[ToolCall, ...] = ()  # calls of tools, by the assistant
@@ -284,6 +298,11 @@ class Generate:
     kept: KeptChat | None = None  # None keeps nothing of it on the disk
     earlier: EarlierReplies | None = None  # None guesses from its own text alone, and leaves nothing to others
     lets_others_first: bool = False  # requests that do not say so go before it while it waits
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """Pictures of all its messages."""
+        return [picture for turn in self.messages for picture in turn.pictures]
 
     @property
     def texts(self) -> list[str]:

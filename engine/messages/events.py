@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.messages.commands import Generate
@@ -240,6 +241,18 @@ Event = (
 
 
 @dataclass(frozen=True)
+class PictureLayout:
+    """The place of a picture among the tokens of a prompt, for one model."""
+
+    key: str  # names the picture, and what encodes it
+    mark: str  # text by which chat templates say that a picture is there
+    text: str  # text that takes the place of the mark
+    anchor: str  # token in that text where a run of rows stands
+    runs: tuple[int, ...]  # rows of each run, in order
+    follows: bool = False  # True if rows follow their anchors, False if they take their places
+
+
+@dataclass(frozen=True)
 class ToPrepare:
     """A request to prepare."""
 
@@ -248,6 +261,7 @@ class ToPrepare:
     formed: bool  # the grammar of its reply is wanted too
     folder: str  # the model
     cache: str  # folder of what takes long to make of a tokenizer
+    layouts: Mapping[str, PictureLayout] = field(default_factory=dict, hash=False)  # by the pictures' digests
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ class ModelReport:
     advice: ModelAdvice = field(default_factory=ModelAdvice)
     template_note: str = ""  # a sentence on what took the place of its chat template; empty where nothing did
     only_continues: bool = False  # True if the model only continues texts and writes no chats
+    sees: bool = False  # True if it takes pictures
 
 
 @dataclass(frozen=True)

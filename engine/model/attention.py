@@ -38,6 +38,17 @@ class Paths:
 
 
 @dataclass(frozen=True)
+class Ends:
+    """Uncommitted rows of a chain that each new row sees, as their number: those of a picture see each other."""
+
+    counts: Tensor  # (n,) int32 number of first uncommitted rows that each row sees, at least up to its own
+
+    def mask(self, uncommitted: int) -> Tensor:
+        """Return the same as an (n, uncommitted) bool mask."""
+        return torch.arange(uncommitted) < self.counts[:, None]
+
+
+@dataclass(frozen=True)
 class StepMask:
     """Mask of one forward, for all layers of one window."""
 

@@ -173,6 +173,12 @@ class ModelConfig:
     query_scale: float | None = None
     # Epsilon of the norms before the residual sums; None for that of the others
     end_norm_epsilon: float | None = None
+    tower_weights: int = 0  # numbers of what turns pictures into its rows; 0 if it does not see
+    tower_work_bytes: int = 0  # bytes that this takes beside its weights while it reads a picture
+
+    def tower_bytes(self, exact: bool) -> int:
+        """Return the bytes of the tower's weights: of 16 bits, or exact in float32."""
+        return self.tower_weights * (4 if exact else 2)
 
     def of_layer(self, index: int) -> ModelConfig:
         """Return the config with the sizes of one layer in place of those of most."""
@@ -610,11 +616,21 @@ def _ropes(
         own = (config["layer_types"][layer] for layer in range(layers))
         return ropes, tuple(kinds.index(kind) if kind in kinds else None for kind in own)
     rope = read_rope(config, None, family.partial_rotary)
+    if family.sections:
+        rope = replace(rope, axes=_axes(config, family, len(rope.frequencies)))
     if config.get("query_beta"):
         context = int(config["rope_parameters"]["original_max_position_embeddings"])
         rope = replace(rope, query_beta=float(config["query_beta"]), query_context=context)
     rotates = config.get("no_rope_layers") or (1,) * layers  # 1 if the layer rotates
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
+
+
+def _axes(config: Mapping[str, Any], family: Family, pairs: int) -> tuple[int, ...]:
+    """Return the axis of each rotated pair: time, row and column take turns as long as the latter two have pairs."""
+    sections = config["rope_parameters"].get("mrope_section") or family.sections
+    _, rows, columns = (int(count) for count in sections[:3])
+    ends = {1: 3 * rows, 2: 3 * columns}
+    return tuple(pair % 3 if pair < ends.get(pair % 3, 0) else 0 for pair in range(pairs))
 
 
 def _tensor_prefix(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> str:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.layer import stores
-from engine.model.attention import Paths, step_mask
+from engine.model.attention import Ends, Paths, step_mask
 from engine.model.block import block, previous_rows
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_step, fused_text
@@ -76,17 +76,20 @@ class Output:
 class TextRows:
     """New rows of one text in a forward: n rows, p of them without a token."""
 
-    tokens: Tensor  # (n - p,) int64
+    tokens: Tensor  # (n,) int64, below 0 for a row without a token
     positions: Tensor  # (n,) int64; siblings of a tree share one. Committed row r is at position r.
     cache: KVCache  # A cache from `Decoder.new_cache`
     # (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
-    # paths, in the host's memory; None for a chain that continues all of them
-    mask: Tensor | Paths | None = None
+    # paths or ends, in the host's memory; None for a chain that continues all of them
+    mask: Tensor | Paths | Ends | None = None
     # Uncommitted rows of earlier forwards that stay and that the new rows build upon: a tree drafted level by
     # level computes each node once
     uncommitted: int = 0
-    # (p, h) rows after those of the tokens, which enter the first layer unchanged; None for none
+    # (p, h) rows of those without a token, which enter the first layer unchanged; None for none. Of (p, h * k) the
+    # further h columns are added to what the first layers give, layer by layer (DeepStack, arXiv 2406.04334)
     embeddings: Tensor | None = None
+    # Positions by which rows are turned, (n,) or (3, n) int64, if they are others (M-RoPE); see `RopeTable.rows`
+    turned: Tensor | None = None
 
 
 class Decoder:
@@ -160,7 +163,7 @@ class Decoder:
         tokens: Tensor,
         positions: Tensor,
         cache: KVCache,
-        mask: Tensor | Paths | None = None,
+        mask: Tensor | Paths | Ends | None = None,
         logit_rows: Tensor | slice | None = None,
         check: Callable[[], None] | None = None,
         hidden_layers: tuple[int, ...] = (),
@@ -206,10 +209,10 @@ class Decoder:
         hidden = self._embedded(texts)
         entering = self._layer_inputs(texts, hidden)
         inputs: dict[int, Tensor] = {}
-        whole, steps = self._whole, []
-        if whole is None or row_runs is not None:
+        whole, steps, added = self._whole, [], self._added(texts)
+        if whole is None or row_runs is not None or added is not None:
             whole = self._end
-            hidden = self._run_layers(hidden, entering, runs, check, hidden_layers, inputs, on_wait, row_runs)
+            hidden = self._run_layers(hidden, entering, runs, check, hidden_layers, inputs, on_wait, row_runs, added)
         else:
             if check is not None:
                 check()
@@ -232,31 +235,38 @@ class Decoder:
         """Return the (n, h) rows that enter the first layer."""
         source = self.source
         tokens = texts[0].tokens if len(texts) == 1 else torch.cat([text.tokens for text in texts])
-        hidden = source.embedding(tokens.to(source.device)).to(source.dtype)
+        tokens = tokens.to(source.device)
+        given = [text.embeddings for text in texts if text.embeddings is not None]
+        hidden = source.embedding(tokens.clamp(min=0) if given else tokens).to(source.dtype)
         if self._embedding_norm is not None:
             hidden = self._embedding_norm(hidden)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
-        if all(text.embeddings is None for text in texts):
-            return hidden
-        pieces = []
-        for text, own in zip(texts, torch.split(hidden, [len(text.tokens) for text in texts]), strict=True):
-            pieces += [own] if text.embeddings is None else [own, text.embeddings.to(own)]
-        return torch.cat(pieces)
+        if given:
+            hidden[tokens < 0] = torch.cat([rows[:, : hidden.shape[1]].to(hidden) for rows in given])
+        return hidden
+
+    def _added(self, texts: Sequence[TextRows]) -> tuple[Tensor, Tensor] | None:
+        """Return (p,) rows to which the first layers' results something is added, and (p, h * layers) that; or None."""
+        places, added, start, width = [], [], 0, self.config.hidden_size
+        for text in texts:
+            if text.embeddings is not None and text.embeddings.shape[1] > width:
+                places.append(start + (text.tokens < 0).nonzero()[:, 0])
+                added.append(text.embeddings[:, width:])
+            start += len(text.tokens)
+        return (torch.cat(places), torch.cat(added)) if places else None
 
     def _layer_inputs(self, texts: Sequence[TextRows], hidden: Tensor) -> Tensor | None:
         """Return the (n, layers, p) inputs of each layer beside the (n, h) rows that enter the first, or None."""
         make = self.source.inputs
         if make is None:
             return None
-        pieces, start = [], 0
-        for text in texts:
-            tokens, count = len(text.tokens), len(text.positions)
-            pieces.append(make(text.tokens.tolist(), hidden[start : start + tokens]))
-            if tokens < count:
-                pieces.append(make.projected(hidden[start + tokens : start + count]))
-            start += count
-        return torch.cat(pieces).contiguous()
+        tokens = torch.cat([text.tokens for text in texts])
+        entering = make(tokens.clamp(min=0).tolist(), hidden)
+        given = tokens < 0
+        if given.any():
+            entering[given] = make.projected(hidden[given])
+        return entering.contiguous()
 
     @property
     def most_next(self) -> int:
@@ -297,6 +307,7 @@ class Decoder:
         inputs: dict[int, Tensor],
         on_wait: OnWait,
         row_runs: RowRuns | None,
+        added: tuple[Tensor, Tensor] | None,
     ) -> Tensor:
         """Run all layers, see `forward`; put the wanted inputs into ``inputs`` and return the last layer's output."""
         config, source = self.config, self.source
@@ -326,20 +337,23 @@ class Decoder:
                     fused(view.step(window, rope, given), view.caches, index, hidden[rows])
                     continue
                 rotation = None if rope is None else view.rotations[rope]
-                own = self._layers[index]
+                shape = self._layers[index]
                 if given is not None:
                     given = self._carry(given[:, index], home, side)
-                seen = view.seen(window, own.group)
-                computed = block(own, weights, index, hidden[rows], rotation, seen, inputs=given)
+                seen = view.seen(window, shape.group)
+                computed = block(shape, weights, index, hidden[rows], rotation, seen, inputs=given)
                 if row_runs is None:
                     hidden = computed
                 else:
                     hidden[rows] = computed
+            if added is not None and (index + 1) * config.hidden_size <= added[1].shape[1]:
+                own = slice(index * config.hidden_size, (index + 1) * config.hidden_size)
+                hidden[added[0].to(hidden.device)] += added[1][:, own].to(hidden)
         return self._carry(hidden, here, home)
 
     def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:
-        """Return the rows of each rope's table for the positions of one kind of text, (n,) int64 on that side."""
-        last = int(positions if len(positions) == 1 else positions.max())
+        """Return the rows of each rope's table for positions of one kind of text as `RopeTable.rows` takes them."""
+        last = int(positions if positions.numel() == 1 else positions.max())
         tables = self._ropes[side]
         for table in tables:
             table.reserve(last + 1)
@@ -411,6 +425,7 @@ class _Runs:
                 text,
                 positions=text.positions.to(device),
                 mask=text.mask.to(device) if isinstance(text.mask, Tensor) else text.mask,
+                turned=None if text.turned is None else text.turned.to(device),
             )
             for text in texts
         ]
@@ -465,7 +480,8 @@ class _Runs:
     def _seen(self, part: _Part) -> _SeenText:
         text, rows = self._texts[part.text], part.rows
         positions = self._row_positions[part.text][: text.uncommitted + rows.stop]
-        return _SeenText(text.cache, positions, rows.stop - rows.start, text.mask)
+        turned = None if text.turned is None else text.turned[..., rows]
+        return _SeenText(text.cache, positions, rows.stop - rows.start, text.mask, turned)
 
 
 @dataclass(frozen=True)
@@ -475,16 +491,17 @@ class _SeenText:
     cache: KVCache
     positions: Tensor
     count: int
-    tree: Tensor | Paths | None
+    tree: Tensor | Paths | Ends | None
+    turned: Tensor | None  # as in `TextRows`, of the new rows
 
     @property
-    def new_positions(self) -> Tensor:
-        return self.positions[-self.count :]
+    def turned_positions(self) -> Tensor:
+        return self.positions[-self.count :] if self.turned is None else self.turned
 
     @property
     def mask(self) -> Tensor | None:
         tree = self.tree
-        if not isinstance(tree, Paths):
+        if not isinstance(tree, Paths | Ends):
             return tree
         return tree.mask(len(self.positions)).to(self.positions.device)
 
@@ -567,11 +584,11 @@ class _View:
 
     def _rotations(self) -> list[Rotation]:
         texts, rotations = self._texts, self._decoder.rotations
-        if len({text.cache.long_text for text in texts}) == 1:
-            new = [text.new_positions for text in texts]
-            positions = new[0] if len(new) == 1 else torch.cat(new)
+        new = [text.turned_positions for text in texts]
+        if len({(text.cache.long_text, own.dim()) for text, own in zip(texts, new, strict=True)}) == 1:
+            positions = new[0] if len(new) == 1 else torch.cat(new, -1)
             return rotations(self._side, positions, texts[0].cache.long_text)
-        each = [rotations(self._side, text.new_positions, text.cache.long_text) for text in texts]
+        each = [rotations(self._side, own, text.cache.long_text) for text, own in zip(texts, new, strict=True)]
         return [joined_rotations(one) for one in zip(*each, strict=True)]
 
     def seen_from(self, side: Side) -> _View:
@@ -581,5 +598,6 @@ class _View:
         for text in self._texts:
             tree = text.mask
             tree = None if tree is None else carry(tree, side)
-            texts.append(replace(text, positions=carry(text.positions, side), tree=tree))
+            turned = None if text.turned is None else carry(text.turned, side)
+            texts.append(replace(text, positions=carry(text.positions, side), tree=tree, turned=turned))
         return _View(self._decoder, side, texts)

@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.kernels import layer as kernel
 from engine.kernels import library
 from engine.kernels.library import Matrix
-from engine.model.attention import Paths
+from engine.model.attention import Ends, Paths
 from engine.model.config import DeltaNet, Latent, ModelConfig
 from engine.model.latent import LATENT_EPSILON
 from engine.model.layer import LayerWeights
@@ -250,20 +250,25 @@ def _fits(config: ModelConfig) -> bool:
     )
 
 
-def fused_text(count: int, mask: Tensor | Paths | None, cache: Tensor, length: int, uncommitted: int = 0) -> FusedText:
+def fused_text(
+    count: int, mask: Tensor | Paths | Ends | None, cache: Tensor, length: int, uncommitted: int = 0
+) -> FusedText:
     """Describe the rows of one text in a forward.
 
     Args:
         count: New rows, n.
         mask: (n, uncommitted + n) bool, True where new row i sees uncommitted row j, its own included, or the same
-            as paths; None for a chain that continues all of them.
+            as paths or ends; None for a chain that continues all of them.
         cache: `KVCache.store` of any layer, for its shape.
         length: Committed rows.
         uncommitted: Uncommitted rows of earlier forwards that stay.
     """
-    ancestors = None
+    ancestors = ahead = None
+    chain = _chain(uncommitted + count)[uncommitted : uncommitted + count]
     if mask is None:
-        depths = _chain(uncommitted + count)[uncommitted:]
+        depths = chain
+    elif isinstance(mask, Ends):
+        depths, ahead = mask.counts, mask.counts - chain
     elif isinstance(mask, Paths):
         depths, ancestors = mask.depths, mask.rows
     else:
@@ -279,8 +284,9 @@ def fused_text(count: int, mask: Tensor | Paths | None, cache: Tensor, length: i
         ancestors_stride=0 if ancestors is None else ancestors.shape[1],
         depths=depths.data_ptr(),
         ancestors=None if ancestors is None else ancestors.data_ptr(),
+        ahead=None if ahead is None else ahead.data_ptr(),
     )
-    return FusedText(text, (depths,) if ancestors is None else (depths, ancestors))
+    return FusedText(text, tuple(part for part in (depths, ancestors, ahead) if part is not None))
 
 
 def fused_step(

@@ -36,6 +36,7 @@ class NextText:
     # Address of (n, h) float32 that takes the head's input of a model that does not join, or None if nobody wants
     # it
     place: int | None = None
+    shift: int = 0  # how far positions by which rows are turned are before their own
 
 
 class NextRows:
@@ -122,7 +123,7 @@ class NextRows:
         one = texts[0] if len(texts) == 1 else None
         tokens = one.tokens if one is not None else [token for text in texts for token in text.tokens]
         count = len(tokens)
-        firsts = [self._describe(at, text) for at, text in enumerate(texts)]
+        firsts = [self._describe(at, text) - text.shift for at, text in enumerate(texts)]
         held = self._rotate(texts, firsts)
         for step, _ in self._steps:
             step.m, step.texts = count, len(texts)

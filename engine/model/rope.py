@@ -28,6 +28,8 @@ class Rope:
     # b in 1 + b log(1 + floor(position / query_context)), which multiplies queries (Llama 4); 0 for none
     query_beta: float = 0.0
     query_context: int = 1  # context that the factor counts in
+    # Axis of each pair (0 time, 1 row, 2 column), where rows of pictures have three positions (M-RoPE); else empty
+    axes: tuple[int, ...] = ()
 
 
 #: Cosines and signed sines of some rows, each (n, 1, rotated channels), and (n, 1, 1) factors of queries or None.
@@ -56,7 +58,7 @@ def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool, 
             kind=kind,
             names=", ".join(ROPE_TYPES),
         )
-    if "mrope_section" in parameters and not parameters.get("mrope_interleaved"):  # of a text all positions are equal
+    if "mrope_section" in parameters and not parameters.get("mrope_interleaved"):
         raise UnsupportedModel("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
     rope = _rope(config, parameters, kind, partial, head_dim or config["head_dim"])
     turning = rope.frequencies
@@ -178,6 +180,7 @@ class RopeTable:
         self.dtype = dtype
         self.device = device
         self.size = 2 * len(rope.frequencies)
+        self._axes = torch.tensor(rope.axes + rope.axes, dtype=torch.long, device=device)
         self._short: tuple[Tensor, Tensor] = self._make(rope.frequencies, 0, 0)
         self._long: tuple[Tensor, Tensor] | None = None
         self._factors: Tensor | None = None
@@ -214,11 +217,14 @@ class RopeTable:
         """Return the rows of some positions.
 
         Args:
-            positions: (n,) int64, each below what was reserved.
+            positions: (n,) int64, each below what was reserved; or (3, n) by axis.
             long_text: True if the text is longer than ``original_context`` (LongRoPE).
 
         """
         cosine, sine = self._long if long_text and self._long is not None else self._short
+        if positions.dim() > 1:
+            each, channels = positions[self._axes].t(), torch.arange(self.size, device=self.device)
+            return cosine[each, 0, channels][:, None], sine[each, 0, channels][:, None], None
         if len(positions) == 1:
             row = int(positions)
             one = slice(row, row + 1)

@@ -92,7 +92,7 @@ class Sizes:
 
     @cached_property
     def computing(self) -> int:
-        """Bytes that a forward needs on the host at its widest, and the tokenizer."""
+        """Bytes that a forward needs on the host at its widest, the tokenizer, and what turns pictures into rows."""
         return self.computes(_TREE_ROWS)
 
     def computes(self, logit_rows: int, prompt: int = _CHUNK_ROWS) -> int:
@@ -100,7 +100,13 @@ class Sizes:
         rows, logits = min(max(logit_rows, prompt), _CHUNK_ROWS, self.context), min(logit_rows, self.context)
         torch_products = 0 if self.weights.packed else _DENSE_PRODUCT_BYTES
         tokenizer = _TOKEN_BYTES * self.config.vocabulary_size
-        return activation_bytes(self.config, rows, logits) + tokenizer + _READING_BYTES + torch_products
+        seeing = self.tower + self.config.tower_work_bytes
+        return activation_bytes(self.config, rows, logits) + tokenizer + _READING_BYTES + torch_products + seeing
+
+    @property
+    def tower(self) -> int:
+        """Bytes of the weights of what turns pictures into rows, which are on the host."""
+        return self.config.tower_bytes(self.weights.name == "fp32")
 
     @cached_property
     def device_computing(self) -> int:

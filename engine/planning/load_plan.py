@@ -630,9 +630,10 @@ def memory_places(
         drafts = [draft for draft in plan.drafts if draft.on_gpu]
         states = placement.device_cache(empty)
         places.append(MemoryPlace(gpu.name, gpu.total_bytes, _shares(plan.on_device, states, weights, drafts)))
-    here = replace(plan.host, baseline=memory.process_bytes)
+    tower = plan.sizes(config).tower
+    here = replace(plan.host, baseline=memory.process_bytes, activations=plan.host.activations - tower)
     kept = len(layers) - there if apart else sum(place.host + place.copied == 1.0 for place in layers)
-    weights = MemoryShare("weights", here.weights, kept, placement.part("host"))
+    weights = MemoryShare("weights", here.weights + tower, kept, placement.part("host"))
     others = MemoryShare("others", memory.others_bytes)
     drafts = [draft for draft in plan.drafts if not draft.on_gpu]
     states = placement.host_cache(empty)

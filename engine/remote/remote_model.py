@@ -94,7 +94,7 @@ class RemoteModel:
         Raises:
             TenonError: The request does not fit, or a server cannot answer it.
         """
-        if asked.request.size_bytes <= SMALL_BYTES:
+        if asked.request.size_bytes <= SMALL_BYTES and not asked.request.pictures:
             return encoded(asked)
         work = partial(ask_slowly, f"{encoded.__module__}:answer", asked)
         found: Encoded = yield from beside(self._lane, work)

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,12 +17,13 @@ from starlette.types import ASGIApp
 
 from engine import messages
 from engine.freed_memory import give_back_memory
+from engine.messages import Generate
 from engine.server.answer import ExchangeAnswer
 from engine.server.anthropic_messages import Messages, prompt
 from engine.server.chat_completions import ChatCompletions, Completions
 from engine.server.connection import HEADER_S, UNREAD_S, most_connections, most_without_request
 from engine.server.engine_link import MOST_RUNNING, MOST_WAITING, EngineLink
-from engine.server.exchange import Exchange, Served
+from engine.server.exchange import Exchange, Served, with_pictures_read
 from engine.server.fields import Fields
 from engine.server.guard import Guard
 from engine.server.ollama import OllamaChat, OllamaExchange, OllamaGenerate, listed, shown, version
@@ -159,7 +160,7 @@ def props(served: Served) -> dict[str, Any]:
         "model_path": report.folder,
         "total_slots": MOST_RUNNING,
         "default_generation_settings": {"n_ctx": report.context, "params": sampling},
-        "modalities": {"vision": False, "audio": False},
+        "modalities": {"vision": report.sees, "audio": False},
         "architecture": report.architecture,
         "weights": report.weights,
         "kv_cache": report.kv_cache,
@@ -179,7 +180,8 @@ def _model(served: Served) -> dict[str, Any]:
         "created": served.created,
         "owned_by": "tenon",
         "max_model_len": report.context,
-        "sees": getattr(report, "sees", False),  # whether it takes pictures, which the page asks
+        # OpenRouter's words
+        "architecture": {"input_modalities": ["text", *(["image"] if report.sees else [])]},
         "meta": {"n_ctx_train": report.context, "n_params": report.parameters, "size": report.weight_bytes},
     }
 
@@ -313,12 +315,21 @@ async def _read(request: Request, kind: Callable[[Fields, Served], Read], served
             raise Refused(400, _TOO_SLOW) from error  # nobody is there to read it
         if body.count(b",") > _MOST_VALUES:
             raise Refused(413, _TOO_MANY)
-        return kind(Fields.of_body(bytes(body)), served)
+        found = kind(Fields.of_body(bytes(body)), served)
+        if isinstance(found, Exchange) and any(one.pictures for one in found.requests):
+            found.requests = tuple([await _with_pictures(one) for one in found.requests])
+        elif isinstance(found, Generate) and found.pictures:
+            return cast("Read", await _with_pictures(found))
+        return found
     finally:
         all_bodies.body_bytes -= len(body)
         if len(body) > SMALL_BYTES:
             loop = asyncio.get_running_loop()
             loop.call_later(_GIVES_BACK_S, loop.run_in_executor, None, give_back_memory)
+
+
+async def _with_pictures(request: Generate) -> Generate:
+    return await asyncio.get_running_loop().run_in_executor(None, with_pictures_read, request)
 
 
 async def _tell_refusal(request: Request, error: Exception) -> Response:

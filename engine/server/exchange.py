@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import secrets
@@ -13,6 +14,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar
 
+from engine.documents.pictures import read_picture
+from engine.errors import InvalidOption
 from engine.messages import (
     MOST_PARTS,
     SAMPLING_RANGES,
@@ -23,6 +26,7 @@ from engine.messages import (
     ModelReport,
     OutputForm,
     Penalties,
+    Picture,
     Reply,
     Role,
     SamplingOptions,
@@ -50,7 +54,10 @@ MOST_TOOL_CHARACTERS = 1 << 20
 MOST_BIASES = 16_384
 _FORBIDDEN = -100.0
 _TOKEN_ID = re.compile(r"[0-9]{1,9}")
-_TEXT_ONLY = "This model reads text alone, and there is a part of the type {kind}: leave it out."
+_TEXT_ONLY = (
+    "Only texts, and pictures of a user, have a place here, and there is a part of the type {kind}: leave it out."
+)
+_DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,", re.ASCII)
 _EFFORTS = {"none": Thinking(on=False), "minimal": Thinking(effort="low"), "low": Thinking(effort="low"),
             "medium": Thinking(effort="medium"), "high": Thinking(effort="high"), "xhigh": Thinking(effort="high"),
             "max": Thinking(effort="high")}  # fmt: skip
@@ -298,20 +305,32 @@ def turn(message: Fields) -> ChatMessage:
         raise message.wrong("role", f"one of {', '.join(_ROLES)}")
     message.refuse({"function_call": "Calls are sent in the field tool_calls: leave function_call out."})
     answers = message.text("tool_call_id") or message.text("tool_name") or ""
-    return ChatMessage(_ROLES[role], content(message, "content"), calls=openai_calls(message), answers=answers)
+    pictures: list[Picture] | None = [] if _ROLES[role] == "user" else None
+    words = content(message, "content", pictures)
+    calls = openai_calls(message)
+    return ChatMessage(_ROLES[role], words, pictures=tuple(pictures or ()), calls=calls, answers=answers)
 
 
-def content(message: Fields, field: str) -> str:
-    """Read a field that is a text or a list of parts with texts; leave earlier thoughts out."""
+def content(message: Fields, field: str, pictures: list[Picture] | None = None) -> str:
+    """Read a field that is a text or a list of parts; leave earlier thoughts out.
+
+    Args:
+        message: The object.
+        field: The field.
+        pictures: Takes the pictures among the parts, which are not read yet; None if only texts have a place here.
+    """
     value = message.value(field)
     if value is None or isinstance(value, str):
         return value or ""
     if not isinstance(value, list):
         raise message.wrong(field, "a text or a list of parts")
-    texts = []
+    texts: list[str] = []
     for part in message.objects(field):
         kind = part.text("type") or "text"
         if kind in ("thinking", "redacted_thinking", "reasoning"):
+            continue
+        if pictures is not None and kind in ("image_url", "input_image", "image"):
+            pictures.append(Picture("", 0, 0, content=_picture(part, kind), at=sum(map(len, texts)) + len(texts)))
             continue
         if kind not in ("text", "input_text", "output_text"):
             raise Refused(400, _TEXT_ONLY.format(kind=kind[:40]), part.name("type"), "not_supported")
@@ -320,6 +339,45 @@ def content(message: Fields, field: str) -> str:
             raise part.wrong("text", "a text")
         texts.append(text)
     return "\n".join(texts)
+
+
+def _picture(part: Fields, kind: str) -> bytes:
+    """Return the file of a picture: OpenAI's data URL, or Anthropic's base64."""
+    if kind == "image":
+        source = part.inner("source")
+        return decoded(source.text("data") or "", source, "data")
+    held = part if isinstance(part.value("image_url"), str) else part.inner("image_url")
+    field = "image_url" if held is part else "url"
+    url = held.text(field) or ""
+    begin = _DATA_URL.match(url)
+    if begin is None:
+        sentence = "A picture comes in its URL (data:image/png;base64,...): Tenon's server fetches none from elsewhere."
+        raise Refused(400, sentence, held.name(field), "not_supported")
+    return decoded(url[begin.end() :], held, field)
+
+
+def decoded(text: str, fields: Fields, field: str) -> bytes:
+    """Return the bytes of a field's text in base64."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise fields.wrong(field, "a picture in base64") from error
+
+
+def with_pictures_read(request: Generate) -> Generate:
+    """Return a request whose pictures are read; this may take a while.
+
+    Raises:
+        Refused: One is none, or is too large.
+    """
+    try:
+        turns = [
+            replace(turn, pictures=tuple(read_picture(one.content, at=one.at) for one in turn.pictures))
+            for turn in request.messages
+        ]
+    except InvalidOption as error:
+        raise Refused(400, error.message, "messages") from error
+    return replace(request, messages=tuple(turns))
 
 
 def timings(reply: Reply) -> dict[str, Any]:

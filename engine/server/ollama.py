@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from engine.messages import ChatMessage, Generate, ModelReport, OutputForm, Reply, Thinking, ToolCall
+from engine.messages import ChatMessage, Generate, ModelReport, OutputForm, Picture, Reply, Thinking, ToolCall
 from engine.server.chat_completions import FINISH
 from engine.server.exchange import (
     ANY_OBJECT,
@@ -22,6 +22,7 @@ from engine.server.exchange import (
     Served,
     as_json,
     check_model,
+    decoded,
     effort,
     in_form,
     penalties,
@@ -39,7 +40,6 @@ _VERSION = "0.13.0"
 _NO_TIME = re.compile(r"[-+]?(0|((0+\.?0*|\.0+)(ns|[u\u00b5\u03bc]s|ms|s|m|h))+)")
 _UNSERVED = {
     **UNSERVED,
-    "images": "This model reads text alone: leave the field images out.",
     "suffix": "Tenon does not write in the middle of a text: leave the field suffix out.",
     "template": "Tenon's server takes the model's own chat template: leave the field template out.",
 }
@@ -144,12 +144,12 @@ class OllamaGenerate(OllamaExchange):
 
     def _with_prompt(self, request: Generate, fields: Fields) -> Generate:
         prompt, system = fields.text("prompt") or "", fields.text("system")
-        self.asks = bool(prompt)
+        self.asks = bool(prompt) or bool(fields.texts("images"))
         if fields.switch("raw"):
             special = fields.switch("parse_special", self.served.parse_special)
             return replace(request, raw_prompt=prompt, parse_special=special)
         turns = [ChatMessage("system", system)] if system else []
-        return replace(request, messages=(*turns, ChatMessage("user", prompt)))
+        return replace(request, messages=(*turns, ChatMessage("user", prompt, pictures=_pictures(fields))))
 
     def _said(self, thought: str, answer: str, calls: Sequence[ToolCall] = ()) -> dict[str, Any]:
         return {"response": answer, "thinking": thought} if thought else {"response": answer}
@@ -192,7 +192,11 @@ def shown(fields: Fields, served: Served) -> dict[str, Any]:
             "general.parameter_count": report.parameters,
             f"{family}.context_length": report.context,
         },
-        "capabilities": ["completion", "tools", *(["thinking"] if report.advice.thinking else [])],
+        "capabilities": [
+            *("completion", "tools"),
+            *(["thinking"] if report.advice.thinking else []),
+            *(["vision"] if report.sees else []),
+        ],
     }
 
 
@@ -208,8 +212,13 @@ def _details(report: ModelReport) -> dict[str, Any]:
 
 
 def _turn(message: Fields) -> ChatMessage:
-    message.refuse({"images": _UNSERVED["images"]})
-    return turn(message)
+    return replace(turn(message), pictures=_pictures(message))
+
+
+def _pictures(fields: Fields) -> tuple[Picture, ...]:
+    """Return the pictures of a field ``images``, which come before the words."""
+    texts = fields.texts("images")
+    return tuple(Picture("", 0, 0, content=decoded(text, fields, "images")) for text in texts)
 
 
 def _form(fields: Fields) -> OutputForm | None:

@@ -11,6 +11,7 @@ from engine.messages import ErrorReport
 _BY_KIND = {
     "EmptyPrompt": 400,
     "InvalidOption": 400,
+    "PicturesUnseen": 400,
     "PromptTooLong": 400,
     "RequestTooLarge": 400,
     "UnsupportedModel": 400,

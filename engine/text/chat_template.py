@@ -196,7 +196,10 @@ class ChatTemplate:
     ) -> str:
         turns = [dict(message) for message in messages]
         if in_parts:
-            turns = [{**turn, "content": _parts(turn["content"])} for turn in turns]
+            turns = [
+                {**turn, "content": _parts(turn["content"])} if isinstance(turn["content"], str) else turn
+                for turn in turns
+            ]
         variables: dict[str, Any] = {"messages": turns, **_variables(thinking), **self._special_tokens}
         if tools:
             variables["tools"] = list(tools)

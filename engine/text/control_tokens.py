@@ -19,6 +19,7 @@ from tokenizers import PreTokenizedString
 from tokenizers import Tokenizer as Backend
 
 from engine.messages import ChatMessage, Tool, ToolCall
+from engine.text.pictures import MARK
 from engine.text.reasoning import CLOSE, OPEN, begins_with_thought
 
 #: Rare ideographs: templates and Python's notation take them for letters, and they have no case.
@@ -150,7 +151,8 @@ class StandIns:
         """Return a turn without control tokens in its words and calls; its files stand in its words."""
         said = self.reply if message.role == "assistant" else self.words
         calls = tuple(ToolCall(self.words(call.name), self._json(call.arguments), call.id) for call in message.calls)
-        return replace(message, content=said(message.content), calls=calls)
+        content = MARK.join(map(said, message.content.split(MARK))) if message.pictures else said(message.content)
+        return replace(message, content=content, calls=calls)
 
     def tool(self, tool: Tool) -> Tool:
         """Return a tool without control tokens in its words."""

@@ -8,12 +8,13 @@ thread. All else, and whatever compiles a form, is done in a process with bounds
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event as Flag
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from engine import errors
@@ -27,6 +28,7 @@ from engine.messages import (
     Failed,
     Generate,
     Notice,
+    PictureLayout,
     Prepared,
     ToPrepare,
 )
@@ -35,6 +37,7 @@ from engine.preparer import SLOW, Beyond
 from engine.sentences import mark, say
 from engine.text.context_window import CutShort, check_length, fit_with_attachments, say_cut
 from engine.text.output_form import FORMS, TokenMask, form_grammar
+from engine.text.pictures import marked
 from engine.text.reasoning import without_thoughts
 from engine.text.tokenizer import Tokenizer, read_tokenizer
 
@@ -71,7 +74,12 @@ class Preparation:
         self._quick, self._slow = (ThreadPoolExecutor(1, f"tenon-prepare-{lane}") for lane in ("quick", "slow"))
 
     def steps(
-        self, request: Generate, context: int, alone: bool = False, counts: bool = False
+        self,
+        request: Generate,
+        context: int,
+        alone: bool = False,
+        counts: bool = False,
+        layouts: Mapping[str, PictureLayout] = MappingProxyType({}),
     ) -> Generator[Future[Ready], None, Ready]:
         """Prepare a request beside the engine's turns: yield what is waited for, and give it up when this is closed.
 
@@ -80,6 +88,7 @@ class Preparation:
             context: Tokens of context, prompt and reply together.
             alone: No other reply is being written.
             counts: The prompt alone is wanted.
+            layouts: Layouts of the request's pictures, by their digests.
 
         Raises:
             RequestTooLarge: It takes too much time or memory.
@@ -93,7 +102,7 @@ class Preparation:
         small = size <= (ALONE_BYTES if alone and not formed else SMALL_BYTES)
         if size > 2 * context and any(turn.attachments for turn in request.messages):
             small = False  # files that do not fit: the slow preparer searches them by meaning
-        asked = ToPrepare(request, context, formed, *self._places)
+        asked = ToPrepare(request, context, formed, *self._places, dict(layouts))
         if small and alone and not formed:
             return self._ready(asked, small)  # nobody waits meanwhile, and threads cost time
         lane = self._quick if small and not formed else self._slow
@@ -102,6 +111,10 @@ class Preparation:
         finally:
             if not small and not self._closed.is_set():
                 self._slow.submit(give_back_memory)  # after the next one at the latest the request is gone
+
+    def beside(self, work: Callable[[Callable[[], bool]], Result]) -> Generator[Future[Result], None, Result]:
+        """Return the result of other work for a request, which is done as that of large requests is."""
+        return (yield from beside(self._slow, work))
 
     def close(self) -> None:
         """Give up what is on its way."""
@@ -123,7 +136,7 @@ class Preparation:
             template = self._tokenizer.template
             if template is not None and template.trouble == "endless":
                 template.render([])
-            found = ask_slowly(f"{__name__}:answer", asked, gone)
+            found = ask_slowly(f"{__name__}:answer", replace(asked, request=_without_files(asked.request)), gone)
         mask = None
         if found.grammar:
             mask = TokenMask(self._tokenizer, self._places, found.grammar, found.mark)
@@ -202,7 +215,7 @@ def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = 
     request = asked.request
     prompt: list[int] = []
     if not isinstance(request.raw_prompt, tuple):  # which are tokens already
-        prompt = fit_prompt(request, tokenizer, asked.context, events.append)
+        prompt = fit_prompt(request, tokenizer, asked.context, events.append, asked.layouts)
     grammar = mark = ""
     if asked.formed:
         template = tokenizer.template
@@ -210,6 +223,14 @@ def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = 
         answer = "" if reasoning is None or opening(request) else reasoning.answer
         grammar, mark = form_grammar(tokenizer, request.form, request.tools, answer, gone)
     return Prepared(array("i", prompt).tobytes(), tuple(events), grammar, mark)
+
+
+def _without_files(request: Generate) -> Generate:
+    """Return a request without the files of its pictures, whose layouts are enough to prepare it."""
+    turns = [
+        replace(turn, pictures=tuple(replace(one, content=b"") for one in turn.pictures)) for turn in request.messages
+    ]
+    return replace(request, messages=tuple(turns))
 
 
 def opening(request: Generate) -> str:
@@ -222,7 +243,13 @@ def continues(messages: Sequence[ChatMessage]) -> bool:
     return bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
 
 
-def fit_prompt(request: Generate, tokenizer: Tokenizer, context: int, emit: Callable[[Event], None]) -> list[int]:
+def fit_prompt(
+    request: Generate,
+    tokenizer: Tokenizer,
+    context: int,
+    emit: Callable[[Event], None],
+    layouts: Mapping[str, PictureLayout] = MappingProxyType({}),
+) -> list[int]:
     """Token ids of the prompt, cut to the context where it is a conversation.
 
     Args:
@@ -230,6 +257,7 @@ def fit_prompt(request: Generate, tokenizer: Tokenizer, context: int, emit: Call
         tokenizer: The model's.
         context: Tokens of context, prompt and reply together.
         emit: Takes what the person is told of it.
+        layouts: Layouts of the request's pictures, by their digests.
 
     Raises:
         PromptTooLong: its last message does not fit even alone.
@@ -251,13 +279,20 @@ def fit_prompt(request: Generate, tokenizer: Tokenizer, context: int, emit: Call
         replace(turn, content=without_thoughts(turn.content)) if turn.role == "assistant" else turn
         for turn in (request.messages[:-1] if continues(request.messages) else request.messages)
     ]
+    if any(turn.pictures for turn in turns):
+        turns = [marked(turn) for turn in turns]
     known = "" if tokenizer.template is None else tokenizer.template.thinking
     if (request.thinking.on is not None and known != "switch") or (
         request.thinking.effort is not None and known != "effort"
     ):
         emit(Notice(request.request_id, say(_NO_SWITCH)))
     render = partial(
-        tokenizer.render, opening=begun, thinking=request.thinking, tools=request.tools.offered, most=context
+        tokenizer.render,
+        opening=begun,
+        thinking=request.thinking,
+        tools=request.tools.offered,
+        most=context,
+        layouts=layouts,
     )
     # Where nothing may be left out, room for one token of reply is enough.
     most = 1 if request.whole else request.max_tokens

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain, takewhile
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tokenizers import Tokenizer as Backend
@@ -21,11 +22,12 @@ from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
 from engine.gguf.tokenizer import Vocabulary, merges_by_score
 from engine.json_text import read_json
-from engine.messages import ChatMessage, Role, Thinking, Tool
+from engine.messages import ChatMessage, PictureLayout, Role, Thinking, Tool
 from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
 from engine.text.context_window import CutShort
 from engine.text.control_tokens import ControlTokens, StandIns, texts_of
+from engine.text.pictures import MARK, with_rows
 from engine.text.sentence_piece import kept_merges
 from engine.text.tokenizer_folder import known_template, read_folder, read_folder_templates, templates_beside
 from engine.text.tool_calls import DESCRIBED
@@ -39,6 +41,7 @@ _UNREADABLE = mark("The model's chat template cannot be read, so the conversatio
 _UNREADABLE_KNOWN = mark("The model's chat template cannot be read: that of {family} took its place.")
 _SILENT = mark("The model's chat template leaves out what you write, so the conversation is given to it as plain text.")
 _SILENT_KNOWN = mark("The model's chat template leaves out what you write: that of {family} took its place.")
+_NO_PLACE = mark("The model's chat template has no place for pictures: use another file of this model.")
 _NEXT = mark("The chat template in {name} cannot be used: that in {other} took its place.")
 #: What begins a turn where a conversation is given as plain text.
 _LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
@@ -212,6 +215,7 @@ class Tokenizer:
         thinking: Thinking = _UNSAID,
         tools: Sequence[Tool] = (),
         most: int | None = None,
+        layouts: Mapping[str, PictureLayout] = MappingProxyType({}),
     ) -> list[int]:
         """Token ids of a conversation, ready for the assistant's turn. No word in it is a control token.
 
@@ -223,10 +227,12 @@ class Tokenizer:
             thinking: Wishes to a template that knows of thinking.
             tools: Tools that may be called; a template that knows none gets them in the system's text.
             most: As for `encode`.
+            layouts: Layouts of the pictures, by their digests; each stands at a mark of its message (`marked`).
 
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation, or takes too long.
         """
+        pictures = [layouts[one.sha256] for message in messages for one in message.pictures]
         messages = paired(messages) or [ChatMessage("user", "")]  # templates look at the first turn
         said = "\n".join(
             [*(one.content.strip() for one in messages), *(one.description + one.parameters for one in tools)]
@@ -244,9 +250,22 @@ class Tokenizer:
             messages = with_calls_written(messages, template.calls)
         if template is None:
             text = plain_transcript(messages) + (f" {opening}" if opening else "")
-            return [*self._start, *self._ids(text, stand_ins)]
-        text = _rendered(template, messages, thinking, as_objects(tools) if template.knows_tools else ())
-        return self._ids(template.reasoning.continued(text, opening), stand_ins)
+            return [*self._start, *self._with_pictures(text, stand_ins, pictures, MARK)]
+        offered = as_objects(tools) if template.knows_tools else ()
+        mark = pictures[0].mark if pictures else ""
+        text = _rendered(template, messages, thinking, offered, mark)
+        return self._with_pictures(template.reasoning.continued(text, opening), stand_ins, pictures, mark)
+
+    def _with_pictures(self, text: str, stand_ins: StandIns, pictures: Sequence[PictureLayout], mark: str) -> list[int]:
+        """Return the token ids of a text in which marks stand for pictures."""
+        if not pictures:
+            return self._ids(text, stand_ins)
+        parts = text.split(mark)
+        whole = parts[0] + "".join(one.text + part for one, part in zip(pictures, parts[1:], strict=True))
+        anchors = {one.anchor: self._backend.token_to_id(one.anchor) for one in pictures}
+        if None in anchors.values():
+            raise UnsupportedModel(_NO_PLACE, about="prompt")
+        return list(with_rows(self._ids(whole, stand_ins), pictures, anchors))
 
     def _cut_short(self, text: str, most: int | None) -> CutShort | None:
         """Return the beginning of a text that has many more tokens than wanted, or None if it has not surely.
@@ -348,8 +367,16 @@ def _rendered(
     messages: Sequence[ChatMessage],
     thinking: Thinking,
     tools: Sequence[dict[str, Any]],
+    mark: str = "",
 ) -> str:
     """Return the text of a conversation, with turns in an order that the template takes without leaving any out.
+
+    Args:
+        template: The template.
+        messages: The turns.
+        thinking: Wishes, as for `ChatTemplate.render`.
+        tools: Tools, as for it.
+        mark: Text that stands for a picture afterwards; the template writes it, or else it is put into the turns.
 
     Raises:
         UnsupportedModel: It refuses every order, or makes an empty text of the conversation.
@@ -358,16 +385,24 @@ def _rendered(
     for turns in _orders(messages):
         if any(len(turn.calls) > 1 for turn in turns) and template.one_call:
             turns = one_by_one(paired(turns))
-        objects = _turns(turns)
-        if "tool_responses" in template.source:
-            objects = _with_responses(objects)
-        try:
-            texts.append(template.render(objects, thinking, tools))
-        except TemplateRefused as error:
-            refusals.append(error)
-            continue
-        if texts[-1] and all(turn.content.strip() in texts[-1] for turn in turns if turn.role in ("system", "user")):
-            return texts[-1]
+        count = sum(len(turn.pictures) for turn in turns)
+        for in_parts in (True, False) if count else (False,):
+            objects = _turns(turns, mark, in_parts)
+            if "tool_responses" in template.source:
+                objects = _with_responses(objects)
+            try:
+                text = template.render(objects, thinking, tools)
+            except TemplateRefused as error:
+                refusals.append(error)
+                continue
+            if count and text.count(mark) != count:
+                continue
+            texts.append(text)
+            said = (part for turn in turns if turn.role in ("system", "user") for part in turn.content.split(MARK))
+            if text and all(part.strip() in text for part in said):
+                return text
+    if not texts and not refusals:
+        raise UnsupportedModel(_NO_PLACE, about="prompt")
     if not texts:
         raise UnsupportedModel(
             "The model's chat template refuses this conversation: start a new chat, or use another model.",
@@ -405,18 +440,32 @@ def _alternating(system: Sequence[ChatMessage], turns: Sequence[ChatMessage]) ->
     for turn in (*system, *begun, *turns):
         if joined and joined[-1].role == turn.role != "tool":
             content = "\n\n".join(filter(str.strip, (joined[-1].content, turn.content)))
-            joined[-1] = replace(joined[-1], content=content, calls=(*joined[-1].calls, *turn.calls))
+            calls, pictures = (*joined[-1].calls, *turn.calls), (*joined[-1].pictures, *turn.pictures)
+            joined[-1] = replace(joined[-1], content=content, calls=calls, pictures=pictures)
         else:
             joined.append(turn)
     return joined
 
 
-def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
+def _content(message: ChatMessage, mark: str, in_parts: bool) -> str | list[dict[str, str]]:
+    """Return a turn's content, with pictures as parts of a list or as marks in the text."""
+    if not message.pictures:
+        return message.content
+    if not in_parts:
+        return message.content.replace(MARK, mark)
+    pieces = enumerate(message.content.split(MARK))
+    parts = [
+        ({"type": "image"} if at else None, {"type": "text", "text": text} if text else None) for at, text in pieces
+    ]
+    return [part for pair in parts for part in pair if part is not None]
+
+
+def _turns(messages: Sequence[ChatMessage], mark: str = "", in_parts: bool = False) -> list[dict[str, Any]]:
     """Return turns as templates want them."""
     turns = []
     names = {call.id: call.name for message in messages for call in message.calls}
     for message in messages:
-        turn: dict[str, Any] = {"role": message.role, "content": message.content}
+        turn: dict[str, Any] = {"role": message.role, "content": _content(message, mark, in_parts)}
         calls = []
         for call in message.calls:
             function = {"name": call.name, "arguments": json.loads(call.arguments)}

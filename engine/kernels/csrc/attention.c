@@ -38,7 +38,7 @@ static void find_ends(const struct tenon_step *step, const struct tenon_text *te
     *first = INT64_MAX, *end = 0;
     for (int64_t t = 0; t < text->rows; t++) {
         const int64_t token_end = text->length + text->depths[t];
-        *first = smaller(*first, attention_first(token_end, step->window));
+        *first = smaller(*first, attention_first(token_end, text->ahead ? text->ahead + t : NULL, step->window));
         *end = larger(*end, token_end);
     }
 }

@@ -33,6 +33,7 @@ struct attention {
     const int32_t *depths;      /* (tokens): uncommitted keys that are seen */
     const int32_t *ancestors;   /* (tokens, ancestors_stride): row - length of index length, length + 1, ...; NULL: 0, 1, ... */
     int64_t ancestors_stride;
+    const int32_t *ahead;       /* (tokens): uncommitted keys behind a token's own; NULL: none */
     int64_t first_chunk, end_chunk;     /* to be computed */
     float *partials;            /* NULL: `out` becomes the result; else each chunk's, see attention_partial_floats */
     int64_t partial_token_stride, partial_chunk_stride;
@@ -59,10 +60,11 @@ struct attention_operations {
 
 extern const struct attention_operations attention128, attention256, attention512, attention_bf16, attention_amx;
 
-/* Where a token's keys begin. */
-static inline int64_t attention_first(int64_t end, int64_t window)
+/* Where a token's keys begin; `ahead`: how many of those before `end` are behind its own. */
+static inline int64_t attention_first(int64_t end, const int32_t *ahead, int64_t window)
 {
-    return window && end > window ? end - window : 0;
+    const int64_t own = ahead ? end - *ahead : end;
+    return window && own > window ? own - window : 0;
 }
 
 /* A head's result of one chunk: its values, and a struct softmax. */

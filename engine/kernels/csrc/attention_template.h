@@ -71,7 +71,7 @@ struct span { int64_t begin, first, end; };
 static struct span seen_by(const struct attention *a, int64_t chunk, int64_t token)
 {
     const int64_t begin = chunk * CHUNK, end = a->length + a->depths[token];
-    const int64_t first = attention_first(end, a->window);
+    const int64_t first = attention_first(end, a->ahead ? a->ahead + token : NULL, a->window);
     return (struct span){begin, first > begin ? first : begin, end < begin + CHUNK ? end : begin + CHUNK};
 }
 

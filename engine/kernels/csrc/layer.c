@@ -208,6 +208,7 @@ static void attend(const struct layer_run *r, int64_t item)
         .depths = t->depths + token,
         .ancestors = t->ancestors ? t->ancestors + token * t->ancestors_stride : NULL,
         .ancestors_stride = t->ancestors_stride,
+        .ahead = t->ahead ? t->ahead + token : NULL,
         .first_chunk = p->first_chunk + first,
         .end_chunk = p->first_chunk + p->chunks * (split + 1) / p->splits,
         .partials = p->partial_floats
@@ -231,7 +232,8 @@ static void merge_parts(const struct layer_run *r, int64_t row)
         return;
     const int64_t token = row - x->first_row;
     const int64_t partial = attention_partial_floats(l->head_dim), stride = t->rows * l->heads * partial;
-    const int64_t end = t->length + t->depths[token], first = attention_first(end, r->step->window) / CHUNK;
+    const int64_t end = t->length + t->depths[token];
+    const int64_t first = attention_first(end, t->ahead ? t->ahead + token : NULL, r->step->window) / CHUNK;
     const float *parts = r->partials + x->first_partial + (first - x->plan.first_chunk) * stride + token * l->heads * partial;
     float *out = r->mixed + row * l->heads * l->head_dim;
     for (int64_t head = 0; head < l->heads; head++, parts += partial, out += l->head_dim)

@@ -277,6 +277,7 @@ struct tenon_text {
     int64_t ancestors_stride;
     const int32_t *depths;      /* (rows): uncommitted rows that a row sees, its own included */
     const int32_t *ancestors;   /* (rows, ancestors_stride): which, counted from the committed ones; NULL: a chain */
+    const int32_t *ahead;       /* (rows): how many of them, the last, follow the row: a picture's rows; NULL: none */
 };
 
 /* What the layers of one forward share. */

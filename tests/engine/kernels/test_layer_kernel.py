@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from engine.kernels import blocks, layer, library
 from engine.kernels.library import Matrix
+from engine.model.attention import Ends
 from engine.model.fused_layer import FusedMixture, fused_step, fused_text
 from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.mixture import Experts, Mixture, mix
@@ -498,3 +499,24 @@ def test_rows_build_upon_uncommitted_ones() -> None:
     made.run(hidden[:4], parts, 0)
     assert torch.equal(made.run(hidden[4:], parts, 0, pending=4), expected[4:])
     assert torch.equal(parts[:, :, :9], whole[:, :, :9])
+
+
+@pytest.mark.parametrize("window", [0, 24])
+@pytest.mark.parametrize("eight_bits", [False, True])
+def test_rows_that_see_each_other_see_what_a_mask_says(instruction_set: str, window: int, eight_bits: bool) -> None:
+    """The rows of a picture see all of it, and of what is before them as many as any row."""
+    ends = torch.arange(1, 91, dtype=torch.int32)
+    ends[20:60] = 60
+    place = torch.arange(90)
+    sees = place < ends[:, None]
+    if window:
+        sees &= place > place[:, None] - window
+    hidden = torch.randn(90, 256, generator=torch.Generator().manual_seed(8))
+    found = []
+    for own_window, mask in ((window, Ends(ends)), (0, sees)):
+        made = RandomLayer(Shape(rotated=0, window=own_window), "Q8_0")
+        cache, out = made.cache(eight_bits=eight_bits), hidden.clone()
+        step = fused_step([fused_text(90, mask, cache, 0)], cache.dtype, own_window or None, None)
+        layer.forward(made.structure, step.step, layer.stores([(ctypes.c_void_p * 1)(cache.data_ptr())]), 0, out)
+        found.append(out)
+    torch.testing.assert_close(*found, atol=1e-4, rtol=1e-4)

@@ -175,7 +175,7 @@ def test_gemma_4_leaves_images_and_sound_out(tmp_path: Path, name: str, variant:
 
 
 def test_a_loaded_text_part_says_what_it_leaves_out(client: EngineClient, tmp_path: Path) -> None:
-    model = gemma3()
+    model = lfm3()
     randomize(model, 0)
     save(model, tmp_path)
     train_tokenizer().save_pretrained(tmp_path)

@@ -1,0 +1,232 @@
+"""Pictures of the user, decoded by Pillow in the process that reads documents."""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.documents.reading import READER, on_one_line
+from engine.errors import InvalidOption
+from engine.files import read_file
+from engine.json_text import read_json
+from engine.messages import Picture
+from engine.preparer import Died, TookTooLong, TookTooMuch
+from engine.sentences import figure, mark
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_PICTURE_BYTES = 64 << 20
+#: Most pixels: in memory each takes three bytes, and turning and drawing on white make copies.
+MAX_PIXELS = 100_000_000
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF")
+_UNKNOWN, _DAMAGED, _TOO_MANY = "unknown", "damaged", "too many"
+_REFUSALS = {
+    _UNKNOWN: mark("{name} is no PNG, JPEG, WebP, GIF or HEIC picture: save it as one of these."),
+    _DAMAGED: mark("{name} is damaged: open it in another program and save it again."),
+    _TOO_MANY: mark("{name} has more than {most} million pixels: make the picture smaller."),
+}
+_PROBE, _SCALE, _RECODE = (f"{__name__}:{work}" for work in ("probe", "scale", "recode"))
+# Longest side, and quality, of a picture that leaves this computer.
+_SENT_SIDE, _SENT_QUALITY = 2048, 90
+
+
+def read_picture(
+    source: Path | bytes, name: str = "", cancelled: Callable[[], bool] = lambda: False, at: int = 0
+) -> Picture:
+    """Check a picture to send: PNG, JPEG, WebP, a GIF's first frame, or HEIC. Takes up to a minute.
+
+    Args:
+        source: The file, or its content.
+        name: Name for messages; empty for the file's own.
+        cancelled: True once nobody waits for it any more.
+        at: Place of the picture in the message's text, in characters.
+
+    Raises:
+        InvalidOption: It cannot be read, or is no picture; the sentence names it.
+        Cancelled: Nobody waits any more.
+    """
+    path, content = (source, b"") if isinstance(source, Path) else (None, source)
+    name = on_one_line(name or (path.name if path else "")) or "picture"
+    found = read_json(_asked(_PROBE, name, _content(path, content, name), {}, cancelled))
+    size = int(found["width"]), int(found["height"])
+    return Picture(str(found["sha256"]), *size, str(path or ""), content, name, at)
+
+
+def scaled_picture(
+    picture: Picture,
+    sizes: Sequence[tuple[int, int]],
+    resample: int = 3,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[bytes]:
+    """Return a picture in some sizes, each made of the one before.
+
+    Args:
+        picture: The picture.
+        sizes: Width and height of each size, in pixels.
+        resample: Pillow's number of a filter: 1 for Lanczos, 2 for bilinear, 3 for bicubic.
+        cancelled: True once nobody waits for it any more.
+
+    Returns:
+        For each size its pixels row by row, in red, green and blue of 8 bits.
+
+    Raises:
+        InvalidOption: The picture cannot be read, or is another one than it was.
+        Cancelled: Nobody waits any more.
+    """
+    name = picture.name or "picture"
+    content = _content(Path(picture.path) if picture.path else None, picture.content, name)
+    wanted = {"sizes": list(sizes), "resample": resample, "sha256": picture.sha256}
+    whole = memoryview(_asked(_SCALE, name, content, wanted, cancelled))
+    ends = [0]
+    for width, height in sizes:
+        ends.append(ends[-1] + 3 * width * height)
+    if len(whole) != ends[-1]:
+        raise InvalidOption("{name} is another picture than it was: attach it again.", name=name)
+    return [bytes(whole[begin:end]) for begin, end in pairwise(ends)]
+
+
+def sent_picture(picture: Picture) -> bytes:
+    """Return a picture as JPEG for a server: of a bearable size, and without what its file says of place and camera.
+
+    Raises:
+        InvalidOption: The picture cannot be read.
+    """
+    name = picture.name or "picture"
+    content = _content(Path(picture.path) if picture.path else None, picture.content, name)
+    return _asked(_RECODE, name, content, {}, lambda: False)
+
+
+def _content(path: Path | None, content: bytes, name: str) -> bytes:
+    try:
+        content = content if path is None else read_file(path, MAX_PICTURE_BYTES + 1)
+    except FileNotFoundError as error:
+        raise InvalidOption("{name} is not there: choose the picture again.", name=name) from error
+    except OSError as error:
+        raise InvalidOption(
+            "{name} cannot be read ({reason}): choose a picture that can be read.", name=name, reason=error.strerror
+        ) from error
+    if len(content) > MAX_PICTURE_BYTES:
+        raise InvalidOption(
+            "{name} has more than {most} MiB: make the picture smaller.", name=name, most=MAX_PICTURE_BYTES >> 20
+        )
+    return content
+
+
+def _asked(work: str, name: str, content: bytes, wanted: dict[str, object], cancelled: Callable[[], bool]) -> bytes:
+    try:
+        answer = READER.ask(work, json.dumps(wanted).encode() + b"\0" + content, cancelled)
+    except (Died, RuntimeError) as error:
+        raise InvalidOption(_REFUSALS[_DAMAGED], name=name) from error
+    except (TookTooLong, TookTooMuch) as error:
+        raise InvalidOption(
+            "{name} takes more than {seconds} s or {most} MiB of memory to read: make the picture smaller.",
+            name=name,
+            seconds=figure(READER.clock_s, ".0f"),
+            most=READER.memory_bytes >> 20,
+        ) from error
+    kind, answer = answer[:1], answer[1:]
+    if kind == b"!":
+        raise InvalidOption(_REFUSALS[answer.decode()], name=name, most=MAX_PIXELS // 1_000_000)
+    return answer
+
+
+# --- in the process ---------------------------------------------------------------------------------------------------
+
+
+class _Refused(Exception):
+    """Reason why a picture is not read."""
+
+
+def probe(question: bytes) -> bytes:
+    """Return the size of a picture and the digest of its pixels, as JSON."""
+    try:
+        image = _opened(question.partition(b"\0")[2])
+    except _Refused as error:
+        return b"!" + str(error).encode()
+    found = {"width": image.width, "height": image.height, "sha256": _digest(image)}
+    return b"=" + json.dumps(found).encode()
+
+
+def scale(question: bytes) -> bytes:
+    """Return a picture in some sizes; nothing if it has another digest."""
+    from PIL import Image
+
+    head, _, content = question.partition(b"\0")
+    wanted = read_json(head)
+    try:
+        image = _opened(content)
+    except _Refused as error:
+        return b"!" + str(error).encode()
+    if _digest(image) != wanted["sha256"]:
+        return b"="
+    parts = [b"="]
+    for size in wanted["sizes"]:
+        image = image.resize(tuple(size), Image.Resampling(wanted["resample"]))
+        parts.append(image.tobytes())
+    return b"".join(parts)
+
+
+def recode(question: bytes) -> bytes:
+    """Return a picture as JPEG."""
+    try:
+        image = _opened(question.partition(b"\0")[2])
+    except _Refused as error:
+        return b"!" + str(error).encode()
+    image.thumbnail((_SENT_SIDE, _SENT_SIDE))
+    data = io.BytesIO()
+    image.save(data, "JPEG", quality=_SENT_QUALITY)
+    return b"=" + data.getvalue()
+
+
+def _opened(content: bytes) -> Image.Image:
+    """Return a picture as people see it: turned as EXIF says, its first frame, on white where it is transparent."""
+    from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
+
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
+    ImageFile.LOAD_TRUNCATED_IMAGES = False
+    Image.MAX_IMAGE_PIXELS = None  # the size is looked at here, before anything is decoded
+    Image.init()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image: Image.Image = Image.open(io.BytesIO(content), formats=[one for one in _FORMATS if one in Image.OPEN])
+            if image.width * image.height > MAX_PIXELS:
+                raise _Refused(_TOO_MANY)
+            image.load()
+            image = ImageOps.exif_transpose(image)
+            if image.has_transparency_data:
+                image = image.convert("RGBA")
+                white = Image.new("RGB", image.size, "white")
+                white.paste(image, mask=image.getchannel("A"))
+                return white
+            return image.convert("RGB")
+    except UnidentifiedImageError:
+        raise _Refused(_UNKNOWN) from None
+    except MemoryError:
+        raise
+    except (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError):
+        raise _Refused(_DAMAGED) from None
+
+
+def _digest(image: Image.Image) -> str:
+    digest = sha256(f"{image.width}x{image.height}:".encode())
+    for piece in _pieces(image):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(image: Image.Image) -> Iterator[bytes]:
+    rows = max(1, (1 << 22) // (3 * image.width))
+    for top in range(0, image.height, rows):
+        yield image.crop((0, top, image.width, min(image.height, top + rows))).tobytes()

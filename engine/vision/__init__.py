@@ -1,0 +1,9 @@
+"""Towers: what turns pictures into rows for a decoder. Each family of them is a file with a `Sight`."""
+
+from __future__ import annotations
+
+from engine.vision import gemma3, qwen, smolvlm
+from engine.vision.tower import Sight
+
+SIGHTS: dict[str, Sight] = {module.SIGHT.projector: module.SIGHT for module in (gemma3, qwen, smolvlm)}
+"""Families of towers by llama.cpp's names of their projectors, which families of decoders name (`Family.sight`)."""

@@ -1,0 +1,206 @@
+"""The files of a tower: tensors beside the decoder's in a folder of safetensors, or a GGUF file beside the model."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
+from engine.families.family import Family
+from engine.files import read_text_file
+from engine.gguf.header import read_header
+from engine.gguf.model import GgufFile, Source
+from engine.gguf.parts import find_gguf, find_tower, projector_of
+from engine.gguf.stored_tensor import F32, PLAIN
+from engine.json_text import read_json
+from engine.model.config_values import BAD_VALUE
+from engine.vision import SIGHTS
+from engine.vision.tower import Sight, Tower, TowerTensors, TowerValues
+from engine.weights.checkpoint import Checkpoint, piece_values
+from engine.weights.direct_reader import read_pieces
+from engine.weights.watched_file import WatchedFile
+
+
+def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: int) -> Tower | None:
+    """Return the tower of a model; None if it has none that Tenon runs.
+
+    Args:
+        place: The model's folder, or its GGUF file.
+        checkpoint: Its weights.
+        family: Its family.
+        text_width: Width of the decoder's rows.
+
+    Raises:
+        CheckpointError: The tower's files are damaged, or of another model.
+    """
+    gguf = find_gguf(place)
+    if gguf is None:
+        sight = SIGHTS.get(family.sight)
+        if sight is None or not any(_is_of(name, sight) for name in checkpoint.names):
+            return None
+        tensors: TowerTensors = _InFolder(sight, checkpoint, text_width)
+    else:
+        beside = find_tower(gguf)
+        if beside is None:
+            return None
+        tensors = _InGguf(beside, family.sight, text_width)
+    return tensors.sight.tower(tensors)
+
+
+def _is_of(name: str, sight: Sight) -> bool:
+    return not set(sight.roots).isdisjoint(name.split("."))
+
+
+class _InFolder(TowerTensors):
+    """Tensors of a tower among those of a checkpoint."""
+
+    def __init__(self, sight: Sight, checkpoint: Checkpoint, text_width: int) -> None:
+        self.sight = sight
+        self._checkpoint = checkpoint
+        self._ends: dict[str, str] = {}
+        own = [name for name in checkpoint.names if _is_of(name, sight)]
+        for name in own:
+            parts = name.split(".")
+            self._ends.update({".".join(parts[at:]): name for at in range(len(parts))})
+        self.weights = sum(math.prod(checkpoint.shape(name)) for name in own)
+        config, processor = checkpoint.config, _processor(checkpoint.folder)
+        vision = {**sight.defaults, **processor, **(config.get("vision_config") or {})}
+        try:
+            more = dict(sight.more(config, processor))
+            self.values = TowerValues(
+                hidden=int(vision["hidden_size"]),
+                layers=int(vision.get("num_hidden_layers") or vision["depth"]),
+                heads=int(vision.get("num_attention_heads") or vision["num_heads"]),
+                image_size=int(vision.get("image_size") or 0),
+                patch=int(vision["patch_size"]),
+                epsilon=float(vision["layer_norm_eps"]),
+                text=text_width,
+                mean=tuple(map(float, vision["image_mean"])),
+                std=tuple(map(float, vision["image_std"])),
+                merge=int(more.pop("merge", 1)),
+                more=more,
+            )
+        except BAD_VALUE as error:
+            raise ConfigInvalid(
+                "The config of the picture encoder lacks a value, or has one of the wrong kind: download it again.",
+                details=repr(error),
+            ) from error
+        self.digest = _digest(self.values, checkpoint.digest())
+
+    def has(self, name: str) -> bool:
+        return self._own(name) in self._ends
+
+    def tensor(self, name: str) -> Tensor:
+        own = self._own(name)
+        if own not in self._ends:
+            raise _missing(name)
+        return self._checkpoint.tensor(self._ends[own]).float()
+
+    def _own(self, name: str) -> str:
+        """Return the end of Hugging Face's name of a tensor."""
+        if name in self.sight.whole:
+            return self.sight.whole[name]
+        module, _, kind = name.rpartition(".")
+        if module in self.sight.names:
+            return f"{self.sight.names[module]}.{kind}"
+        parts = module.split(".")
+        number = next((part for part in parts if part.isdecimal()), "")
+        known = self.sight.names.get(".".join("{}" if part == number else part for part in parts), module)
+        return f"{known.format(number)}.{kind}"
+
+
+class _InGguf(TowerTensors):
+    """Tensors of a tower in a file of its own."""
+
+    def __init__(self, path: Path, sight: str, text_width: int) -> None:
+        header = read_header(path)
+        metadata = header.metadata
+        projector = projector_of(metadata)
+        if projector not in SIGHTS:
+            raise UnsupportedModel(
+                "Tenon has no picture encoder of the kind {projector} ({name}): take the file away, or choose another "
+                "model for pictures.",
+                projector=projector,
+                name=path.name,
+            )
+        self.sight = SIGHTS[projector]
+        self._shapes = {name: tensor.shape for name, tensor in header.tensors.items()}
+        self._file = GgufFile(header, {name: Source(name) for name in header.tensors})
+        self._files = {path: WatchedFile(path)}
+        self.weights = sum(map(math.prod, self._shapes.values()))
+        try:
+            more = dict(self.sight.more_in_gguf(metadata))
+            self.values = TowerValues(
+                hidden=int(metadata["clip.vision.embedding_length"]),
+                layers=int(metadata["clip.vision.block_count"]),
+                heads=int(metadata["clip.vision.attention.head_count"]),
+                image_size=int(metadata["clip.vision.image_size"]),
+                patch=int(metadata["clip.vision.patch_size"]),
+                epsilon=float(metadata["clip.vision.attention.layer_norm_epsilon"]),
+                text=text_width,
+                mean=tuple(map(float, metadata["clip.vision.image_mean"])),
+                std=tuple(map(float, metadata["clip.vision.image_std"])),
+                merge=int(more.pop("merge", 1)),
+                more=more,
+            )
+            made_for = int(metadata.get("clip.vision.projection_dim") or text_width)
+        except BAD_VALUE as error:
+            raise ConfigInvalid(
+                "The picture encoder {name} lacks a value, or has one of the wrong kind: download it again.",
+                name=path.name,
+                details=repr(error),
+            ) from error
+        if made_for != text_width or projector != sight:
+            raise TensorMismatch(
+                "The picture encoder {name} was made for another model: put the one beside this model that came with "
+                "it.",
+                name=path.name,
+                details=f"{projector}, {made_for}; {sight}, {text_width}",
+            )
+        self.digest = _digest(self.values, self._file.identity())
+
+    def has(self, name: str) -> bool:
+        return name in self._shapes
+
+    def tensor(self, name: str) -> Tensor:
+        if name not in self._shapes:
+            raise _missing(name)
+        stored = self._file.stored(name).read_as(F32)
+        whole = torch.empty(stored.shape, dtype=PLAIN.get(stored.kind, torch.float32))
+        rows = whole.view(-1, stored.columns)
+        for piece in read_pieces(self._files, [stored], lambda: None):
+            rows[piece.first : piece.first + piece.count].copy_(piece_values(piece))
+        return whole.float()
+
+
+def _missing(name: str) -> TensorMismatch:
+    return TensorMismatch("The picture encoder lacks the tensor {name}: download it again.", name=name)
+
+
+def _digest(values: TowerValues, files: str) -> str:
+    return hashlib.sha256(f"{values}{files}".encode()).hexdigest()
+
+
+def _processor(folder: Path) -> dict[str, Any]:
+    """Return what the files of the image processor say, as far as they can be read."""
+    found: dict[str, Any] = {}
+    for value in _json_files(folder):
+        own = value.get("image_processor")
+        found |= own if isinstance(own, dict) else value
+    return found
+
+
+def _json_files(folder: Path) -> Iterator[dict[str, Any]]:
+    for name in ("preprocessor_config.json", "processor_config.json"):
+        try:
+            value = read_json(read_text_file(folder / name))
+        except (OSError, ValueError):
+            continue
+        if isinstance(value, dict):
+            yield value

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from engine.documents.pictures import MAX_PICTURE_BYTES, read_picture, scaled_picture
+from engine.errors import Cancelled, InvalidOption
+
+pillow_heif = pytest.importorskip("pillow_heif")
+
+
+def gradient(width: int = 40, height: int = 24) -> Image.Image:
+    image = Image.new("RGB", (width, height))
+    for x in range(width):
+        for y in range(height):
+            image.putpixel((x, y), (x * 255 // width, y * 255 // height, (x + y) % 256))
+    return image
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    data = io.BytesIO()
+    if kind == "HEIF":
+        pillow_heif.register_heif_opener()
+    image.save(data, kind, **options)
+    return data.getvalue()
+
+
+def refusal(content: bytes) -> str:
+    with pytest.raises(InvalidOption) as caught:
+        read_picture(content, "my picture.png")
+    assert caught.value.message.startswith("my picture.png ")
+    assert "\n" not in caught.value.message
+    return caught.value.message
+
+
+def png_of(width: int, height: int) -> bytes:
+    """A PNG that claims a size and has hardly any data."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 99)) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF", "HEIF"])
+def test_each_format_is_read(kind: str) -> None:
+    found = read_picture(encoded(gradient(), kind), "a")
+    assert (found.width, found.height, found.name) == (40, 24, "a")
+    (pixels,) = scaled_picture(found, [(40, 24)])
+    assert len(pixels) == 40 * 24 * 3
+
+
+def test_one_picture_is_known_by_its_pixels_wherever_its_file_is(tmp_path: Path) -> None:
+    (tmp_path / "a b.png").write_bytes(encoded(gradient()))
+    here, there = read_picture(tmp_path / "a b.png"), read_picture(encoded(gradient(), compress_level=0))
+    assert here.name == "a b.png"
+    assert (here.sha256, here.path, here.content) == (there.sha256, str(tmp_path / "a b.png"), b"")
+    assert read_picture(encoded(gradient(24, 40))).sha256 != here.sha256
+
+
+def test_a_camera_held_upright_gives_a_picture_that_is_upright() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by a quarter
+    found = read_picture(encoded(gradient(), exif=exif.tobytes()))
+    assert (found.width, found.height) == (24, 40)
+    assert scaled_picture(found, [(24, 40)]) == [gradient().transpose(Image.Transpose.ROTATE_270).tobytes()]
+
+
+def test_what_is_transparent_is_white() -> None:
+    found = read_picture(encoded(Image.new("RGBA", (2, 2), (0, 0, 0, 0))))
+    assert scaled_picture(found, [(2, 2)]) == [b"\xff" * 12]
+
+
+def test_each_size_is_made_of_the_one_before() -> None:
+    first = gradient().resize((20, 12), Image.Resampling.LANCZOS)
+    second = first.resize((6, 6), Image.Resampling.LANCZOS)
+    found = scaled_picture(read_picture(encoded(gradient())), [(20, 12), (6, 6)], 1)
+    assert found == [first.tobytes(), second.tobytes()]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (png_of(100_000, 100_000), "more than 100 million pixels"),
+        (png_of(50, 50), "is damaged"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "is no PNG"),
+        (encoded(gradient(), "JPEG")[:-200], "is damaged"),
+        (encoded(gradient(), "TIFF"), "is no PNG"),
+        (b"", "is no PNG"),
+        (b"x" * (MAX_PICTURE_BYTES + 1), "more than 64 MiB"),
+    ],
+)
+def test_what_is_no_picture_is_refused_in_one_sentence(content: bytes, sentence: str) -> None:
+    assert sentence in refusal(content)
+
+
+def test_a_large_tiff_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.tiff"
+    with path.open("wb") as file:
+        file.write(b"II*\0")
+        file.truncate(500 << 20)
+    with pytest.raises(InvalidOption, match="more than 64 MiB"):
+        read_picture(path)
+
+
+def test_a_picture_that_was_changed_or_is_gone_is_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(encoded(gradient()))
+    found = read_picture(path)
+    path.write_bytes(encoded(gradient(41)))
+    with pytest.raises(InvalidOption, match=r"a\.png is another picture"):
+        scaled_picture(found, [(8, 8)])
+    path.unlink()
+    with pytest.raises(InvalidOption, match=r"a\.png is not there"):
+        scaled_picture(found, [(8, 8)])
+
+
+def test_reading_ends_when_nobody_waits() -> None:
+    with pytest.raises(Cancelled):
+        read_picture(encoded(gradient()), cancelled=lambda: True)

@@ -1,0 +1,110 @@
+"""Pictures in the words of each protocol."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.model_server import Running, serve_command
+from tests.support.seeing import drawing, write_seeing
+
+PICTURE = io.BytesIO()
+drawing(64, 40).save(PICTURE, "PNG")
+BASE64 = base64.b64encode(PICTURE.getvalue()).decode()
+URL = f"data:image/png;base64,{BASE64}"
+
+
+@pytest.fixture(scope="module")
+def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("model")
+    write_seeing(folder, "gemma3")
+    with serve_command(folder, tmp_path_factory.mktemp("serve"), "--weights", "fp32") as (running, _):
+        yield running
+
+
+def openai(url: object) -> dict[str, Any]:
+    parts = [{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": url}]
+    return {"messages": [{"role": "user", "content": parts}], "max_tokens": 4, "temperature": 0}
+
+
+def anthropic(data: str) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": "image/png", "data": data}
+    parts = [{"type": "text", "text": "Look:"}, {"type": "image", "source": source}]
+    return {"messages": [{"role": "user", "content": parts}], "max_tokens": 4, "temperature": 0}
+
+
+def ollama(data: str) -> dict[str, Any]:
+    turns = [{"role": "user", "content": "Look:", "images": [data]}]
+    return {"messages": turns, "stream": False, "options": {"num_predict": 4, "temperature": 0}}
+
+
+def test_each_protocol_takes_a_picture(seeing: Running) -> None:
+    post = seeing.http.post
+    chat = post("/v1/chat/completions", json=openai({"url": URL})).json()
+    assert chat["usage"]["prompt_tokens"] > 16
+    said = chat["choices"][0]["message"]["content"]
+    assert post("/v1/messages", json=anthropic(BASE64)).json()["content"][0]["text"] == said
+    assert post("/api/chat", json=ollama(BASE64)).json()["prompt_eval_count"] > 16
+    one = {"prompt": "Look:", "images": [BASE64], "stream": False, "options": {"num_predict": 4}}
+    assert post("/api/generate", json=one).json()["prompt_eval_count"] > 16
+    counted = post("/v1/messages/count_tokens", json=anthropic(BASE64)).json()["input_tokens"]
+    assert counted == chat["usage"]["prompt_tokens"]
+    items = [{"type": "input_text", "text": "Look:"}, {"type": "input_image", "image_url": URL}]
+    wanted = {"input": [{"role": "user", "content": items}], "max_output_tokens": 4}
+    assert post("/v1/responses", json=wanted).json()["usage"]["input_tokens"] == counted
+
+
+def test_the_server_says_that_its_model_sees(seeing: Running, server: Running) -> None:
+    for running, sees in ((seeing, True), (server, False)):
+        assert running.http.get("/props").json()["modalities"]["vision"] is sees
+        model = running.http.get("/v1/models").json()["data"][0]
+        assert ("image" in model["architecture"]["input_modalities"]) is sees
+        assert ("vision" in running.http.post("/api/show", json={}).json()["capabilities"]) is sees
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "sentence"),
+    [
+        ("/v1/chat/completions", openai({"url": "https://example.org/a.png"}), "fetches none from elsewhere"),
+        ("/v1/chat/completions", openai({"url": "data:image/png;base64,%%%"}), "must be a picture in base64"),
+        ("/v1/chat/completions", openai({"url": "data:image/svg+xml;base64,PHN2Zz4="}), "is no PNG"),
+        ("/v1/messages", anthropic("%"), "must be a picture in base64"),
+        ("/api/chat", ollama("%"), "must be a picture in base64"),
+        ("/v1/chat/completions", {"messages": [{**openai({"url": URL})["messages"][0], "role": "system"}]}, "Only"),
+    ],
+)
+def test_what_is_no_picture_is_refused_in_one_sentence(
+    seeing: Running, path: str, body: dict[str, Any], sentence: str
+) -> None:
+    answer = seeing.http.post(path, json=body)
+    assert answer.status_code == 400
+    assert sentence in answer.text
+
+
+def test_a_model_that_does_not_see_refuses_pictures(server: Running) -> None:
+    answer = server.http.post("/v1/chat/completions", json=openai({"url": URL}))
+    assert answer.status_code == 400
+    assert "does not see pictures" in answer.text
+
+
+def test_the_command_line_takes_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], checkpoint_of: Callable[[str], Path]
+) -> None:
+    from engine.cli import main
+
+    write_seeing(tmp_path / "model", "gemma3")
+    drawing(64, 40).save(tmp_path / "a.png")
+    options = ["--weights", "fp32", "--max-tokens", "4", "--temperature", "0", "--image", str(tmp_path / "a.png")]
+    assert main(["ask", "--model", str(tmp_path / "model"), *options, "What is it?"]) == 0
+    assert capsys.readouterr().out.strip()
+    assert main(["ask", "--model", str(tmp_path / "model"), "--image", str(tmp_path / "b.png"), "What?"]) == 2
+    assert capsys.readouterr().err.strip() == (
+        f"tenon: There is no file {tmp_path / 'b.png'}: check the path behind --image."
+    )
+    assert main(["ask", "--model", str(checkpoint_of("llama")), *options, "What?"]) == 2
+    assert "does not see pictures" in capsys.readouterr().err

@@ -1,0 +1,115 @@
+"""Towers in GGUF files beside the model, as llama.cpp's converter writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gguf
+import pytest
+import torch
+import transformers
+
+from engine.hub.model_head import read_head
+from engine.messages import ChatMessage
+from engine.vision.files import _InGguf
+from engine.vision.tower import Tower
+from tests.engine.vision.test_towers import loaded, seen
+from tests.support.engine_client import engine_client
+from tests.support.gguf_files import write_gguf
+from tests.support.seeing import MODELS, drawing, picture_of, reference, rendered, write_seeing
+
+#: Tensors of a layer, and the others.
+_LAYER = ("attn_q", "attn_k", "attn_v", "attn_qkv", "attn_out", "ln1", "ln2", "ffn_up", "ffn_down")
+_OTHERS = (
+    *("v.patch_embd", "v.position_embd", "v.post_ln", "mm.0", "mm.2", "mm.model.fc"),
+    *("mm.soft_emb_norm", "mm.input_projection"),
+)
+
+
+def write_mmproj(path: Path, tower: Tower, swapped: bool = False, **changes: Any) -> None:
+    """Write a tower's tensors by llama.cpp's names, with the metadata of its converter."""
+    values, tensors = tower.values, tower._tensors
+    writer = gguf.GGUFWriter(path, "clip")
+    writer.add_type("mmproj")
+    said: dict[str, Any] = {
+        "clip.projector_type": tensors.sight.projector,
+        "clip.vision.embedding_length": values.hidden,
+        "clip.vision.block_count": values.layers,
+        "clip.vision.attention.head_count": values.heads,
+        "clip.vision.image_size": values.image_size or 48,
+        "clip.vision.patch_size": values.patch,
+        "clip.vision.projection_dim": values.text,
+        "clip.vision.projector.scale_factor": values.merge,
+        "clip.vision.spatial_merge_size": values.merge,
+        "clip.vision.preproc_image_size": values.more.get("longest_edge", 0),
+        "clip.vision.image_min_pixels": values.more.get("least_pixels", 0),
+        "clip.vision.image_max_pixels": values.more.get("most_pixels", 0),
+        **changes,
+    }
+    for key, value in said.items():
+        writer.add_string(key, value) if isinstance(value, str) else writer.add_uint32(key, value)
+    writer.add_float32("clip.vision.attention.layer_norm_epsilon", values.epsilon)
+    writer.add_array("clip.vision.image_mean", list(values.mean))
+    writer.add_array("clip.vision.image_std", list(values.std))
+    names = {name: name for name in _OTHERS}
+    names |= {f"v.blk.{layer}.{part}": f"v.blk.{layer}.{part}" for layer in range(values.layers) for part in _LAYER}
+    for at, layer in enumerate(values.more.get("deep", ())):
+        names |= {f"v.deepstack.{at}.{part}": f"v.deepstack.{layer}.{part}" for part in ("norm", "fc1", "fc2")}
+    for own, name in names.items():
+        for kind in ("weight", "bias"):
+            if not tensors.has(f"{own}.{kind}"):
+                continue
+            tensor = tensors.tensor(f"{own}.{kind}")
+            if own == "mm.soft_emb_norm":
+                tensor = tensor + 1
+            if tensor.dim() == 5:  # of two frames
+                writer.add_tensor(f"{name}.weight.1", tensor[:, :, 1].contiguous().numpy())
+                tensor = tensor[:, :, 0].contiguous()
+            other = name.replace("ffn_up", "#").replace("ffn_down", "ffn_up").replace("#", "ffn_down")
+            writer.add_tensor(f"{other if swapped else name}.{kind}", tensor.numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+@torch.inference_mode()
+def test_a_tower_in_gguf_makes_the_rows_of_the_same_in_safetensors(tmp_path: Path, name: str, swapped: bool) -> None:
+    write_seeing(tmp_path / "safetensors", name)
+    own = loaded(tmp_path / "safetensors")
+    write_mmproj(tmp_path / "mmproj.gguf", own, swapped)
+    tensors = _InGguf(tmp_path / "mmproj.gguf", own._tensors.sight.projector, 64)
+    tower = tensors.sight.tower(tensors)
+    tower.load(False)
+    for size in ((64, 64), (90, 50)):
+        found, expected = (seen(one, drawing(*size)) for one in (tower, own))
+        torch.testing.assert_close(torch.cat(found), torch.cat(expected), atol=1e-5, rtol=1e-5)
+
+
+def test_a_gguf_model_sees_with_the_file_beside_it(tmp_path: Path) -> None:
+    model = write_seeing(tmp_path / "whole", "gemma3")
+    text = transformers.Gemma3ForCausalLM(model.config.text_config).eval()
+    own = {f"model.{name}": tensor for name, tensor in model.model.language_model.state_dict().items()}
+    text.load_state_dict({**own, "lm_head.weight": model.lm_head.weight})
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "whole")
+    folder = tmp_path / "gguf"
+    folder.mkdir()
+    write_gguf(text, folder / "tiny-gemma.gguf", tokenizer=tokenizer)
+    (folder / "chat_template.jinja").write_text(tokenizer.chat_template)
+    asked = [ChatMessage("user", "Look: ", pictures=(picture_of(drawing(64, 40, 1), at=6),))]
+    with engine_client() as client:
+        failed = client.failure(asked, folder / "tiny-gemma.gguf")
+        assert failed.error.kind == "PicturesUnseen"
+        assert not read_head(folder / "tiny-gemma.gguf").sees
+        tower = loaded(tmp_path / "whole")
+        write_mmproj(folder / "mmproj-f32.gguf", tower, **{"clip.vision.projection_dim": 99})
+        failed = client.failure(asked, folder / "tiny-gemma.gguf")
+        assert failed.error.message.startswith("The picture encoder mmproj-f32.gguf was made for another model")
+        write_mmproj(folder / "mmproj-f32.gguf", tower)
+        assert read_head(folder / "tiny-gemma.gguf").sees
+        reply = client.answer(asked, folder, mode="plain", weights="fp32", max_tokens=12)
+    prompt = rendered(tmp_path / "whole", [("user", "Look: #")], "<start_of_image>")
+    assert list(reply.token_ids) == reference(model, tmp_path / "whole", "gemma3", [drawing(64, 40, 1)], prompt, 12)

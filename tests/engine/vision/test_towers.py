@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from engine.documents.pictures import scaled_picture
+from engine.families import SUPPORTED
+from engine.hub.model_head import read_head
+from engine.vision.files import open_tower
+from engine.vision.tower import Tower
+from engine.weights.checkpoint import Checkpoint
+from tests.support.seeing import MODELS, drawing, picture_of, processed, write_seeing
+
+SIZES = [(64, 64), (90, 50), (31, 120)]
+
+
+def loaded(folder: Path, packed: bool = False) -> Tower:
+    checkpoint = Checkpoint(folder)
+    tower = open_tower(folder, checkpoint, SUPPORTED[checkpoint.architecture], 64)
+    assert tower is not None
+    tower.load(packed)
+    return tower
+
+
+def seen(tower: Tower, image: Image.Image) -> list[torch.Tensor]:
+    """The rows of each run of a picture."""
+    picture = picture_of(image)
+    sizes = tower.sizes(picture.width, picture.height)
+    scaled = scaled_picture(picture, sizes, tower.resample)
+    pixels = [
+        torch.from_numpy(np.frombuffer(one, np.uint8).copy()).view(height, width, 3)
+        for one, (width, height) in zip(scaled, sizes, strict=True)
+    ]
+    steps = tower.rows(pixels)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        rows: list[torch.Tensor] = end.value
+    assert [len(one) for one in rows] == list(tower.layout(picture).runs)
+    return rows
+
+
+def theirs(model: Any, name: str, inputs: Any) -> torch.Tensor:
+    """The rows of the same picture by transformers, in order."""
+    given = {key: value for key, value in inputs.items() if key in ("pixel_values", "image_grid_thw")}
+    with torch.no_grad():
+        found = model.model.get_image_features(**given)
+    parts = [getattr(found, "pooler_output", found), *(getattr(found, "deepstack_features", None) or ())]
+    parts = [torch.cat(list(one)) if isinstance(one, Sequence) else one for one in parts]
+    return torch.cat([one.reshape(-1, one.shape[-1]) for one in parts], -1)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@torch.inference_mode()
+def test_pictures_become_the_rows_that_transformers_makes_of_them(tmp_path: Path, name: str) -> None:
+    model = write_seeing(tmp_path, name)
+    tower = loaded(tmp_path)
+    assert read_head(tmp_path).sees
+    for size in SIZES:
+        image = drawing(*size)
+        expected = theirs(model, name, processed(tmp_path, name, [image]))
+        torch.testing.assert_close(torch.cat(seen(tower, image)), expected, atol=1e-4, rtol=1e-4)
