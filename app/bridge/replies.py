@@ -65,6 +65,7 @@ class Replies(QObject):
         client: EngineClient,
         model: ModelInEngine,
         kept: Callable[[int, str], KeptChat | None] = lambda conversation_id, model: None,
+        blind: Callable[[str], str] = lambda model: "",
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -74,6 +75,7 @@ class Replies(QObject):
         self._client = client
         self._model = model
         self.kept = kept  # place of what a model reads of a conversation; None for none
+        self._blind = blind  # says that a model does not see pictures; empty if it may
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
         self._question: Question | None = None  # the request that the engine works on
@@ -189,6 +191,10 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
         turns, left_out = newest(() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt))
+        if self._blind(model) and any(turn.pictures for turn in turns[:-1]):
+            turns = (*(replace(turn, pictures=()) for turn in turns[:-1]), *turns[-1:])
+            reply = self._library.message(ticket.conversation_id, ticket.reply_id) or messages[-1]
+            self._change(with_notice(reply, tr("This model does not see the pictures of earlier messages.")))
         request = Generate(
             request_id="",
             options=self._model.options_for(model, own),

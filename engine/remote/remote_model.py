@@ -89,7 +89,7 @@ class RemoteModel:
         """Return True if another reply may be asked for beside so many."""
         return replies < _MOST_REPLIES
 
-    def encode(self, asked: ToAsk) -> Generator[Future[Encoded], None, Encoded]:
+    def encode(self, asked: ToAsk) -> Generator[Future[Any], None, Encoded]:
         """Return a request as the server gets it; a large one is encoded in a process.
 
         Raises:
