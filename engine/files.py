@@ -129,12 +129,12 @@ def unfinished_file(path: Path, mark: str = "") -> Path:
     return path.with_name(f"{path.name}.{os.getpid()}{mark and f'-{mark}'}{_END}")
 
 
-def write_whole(path: Path, text: str, hidden: bool = False) -> None:
-    """Write a file in UTF-8 that is on the disk before it has its name: a failure leaves what was there before.
+def write_whole(path: Path, content: str | bytes, hidden: bool = False) -> None:
+    """Write a file, texts in UTF-8, that is on the disk before it has its name: a failure leaves what was there before.
 
     Args:
         path: Its place, in a folder that is there.
-        text: All of it.
+        content: All of it.
         hidden: Its name begins with a full stop as long as it is unfinished.
 
     Raises:
@@ -142,8 +142,8 @@ def write_whole(path: Path, text: str, hidden: bool = False) -> None:
     """
     partial = unfinished_file(path.with_name(f".{path.name}") if hidden else path, token_hex(4))
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with partial.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)

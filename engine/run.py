@@ -12,7 +12,7 @@ from engine.drafting.kind import DraftKind
 from engine.errors import InvalidOption, PicturesUnseen
 from engine.hub.bundled import paired_drafts
 from engine.hub.installed import find_model, installed_models
-from engine.hub.model_head import read_head
+from engine.hub.model_head import read_head, unseen
 from engine.hub.titles import title_of_model
 from engine.messages import OWN_HEAD, Generate, LoadOptions, MachineReport, Plan, PlanReport, Promise
 from engine.messages.machine import Gpu
@@ -32,8 +32,6 @@ _LEFT = mark("The draft {draft} is not used: with it, {mode} is {source} at {tim
 _ALONE = mark("The draft {draft} cannot guess together with others: name it alone.")
 # A mode that ``auto`` would have to load anew must be faster than the one in memory by more than this.
 _LOADING_AGAIN = 1.15
-# Names of installed models that a sentence has at most, and of models that see if none is installed.
-_MOST_NAMED, _SEEING = 3, ("Gemma 3", "SmolVLM2")
 
 
 @dataclass(frozen=True)
@@ -127,12 +125,7 @@ def check_sight(request: Generate) -> None:
     if opened.tower is not None:
         return
     here = [title_of_model(model.name) for model in installed_models() if read_head(model.location).sees]
-    blind = say(
-        "{model} does not see pictures: choose a model that does, such as {names}, or send the message without them.",
-        model=title_of_model(request.options.model),
-        names=either(here[:_MOST_NAMED] or _SEEING),
-    )
-    raise PicturesUnseen(paragraph(opened.tower_trouble, blind))
+    raise PicturesUnseen(paragraph(opened.tower_trouble, unseen(request.options.model, here)))
 
 
 def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find = find_model) -> Run:

@@ -24,6 +24,7 @@ from app.storage import outside_chats
 from app.storage.backup import Backup, Doomed, copies_with, erase_in_copies
 from app.storage.conversation_store import ConversationStore
 from app.storage.files import write_export
+from app.storage.pictures import export_pictures, with_content
 from app.words import tr
 from engine.errors import Cancelled, ImportInvalid, StorageError, TenonError
 from engine.preparer import Died, Preparer, TookTooLong, TookTooMuch
@@ -106,7 +107,15 @@ class Archive(QObject):
             if error is not None:
                 raise error
             records = list(({one.conversation.id: one for one in stored} | unsaved).values())
-            write_export(path, to_markdown(records) if markdown else to_json(records))
+            if markdown:
+                pictures = path.with_name(f"{path.stem}-pictures")
+                shown = (
+                    one for record in records for message in record.settled().shown() for one in message.attachments
+                )
+                export_pictures(pictures, shown)
+                write_export(path, to_markdown(records, pictures.name))
+            else:
+                write_export(path, to_json(record.with_attachments(with_content) for record in records))
 
         self._files.run(
             work,
@@ -174,6 +183,12 @@ class Archive(QObject):
     def erase_in_copies(self, entries: Sequence[Deleted]) -> None:
         """Erase something of the trash in the backups, too; `copies_erased` or `problem` follows."""
         self._with_copies(entries, erase_in_copies, self.copies_erased.emit)
+        self.forget_pictures()
+
+    @Slot()
+    def forget_pictures(self) -> None:
+        """Delete the pictures that were in nothing but what is erased."""
+        self._copies.run(self._store.forget_pictures)
 
     def _with_copies(
         self,

@@ -22,7 +22,7 @@ from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt, EngineStopped, InvalidOption, UsageError
 from engine.hub.endpoints import is_remote
-from engine.messages import Attachment, ChatMessage, ErrorReport, Event, Generate, LoadOptions, SamplingOptions
+from engine.messages import Attachment, ChatMessage, ErrorReport, Event, Generate, LoadOptions, Picture, SamplingOptions
 
 # Text is shown this often while it comes.
 _TOLD_MS = 50
@@ -96,6 +96,7 @@ class Comparison(QObject):
         max_tokens: int,
         before: tuple[ChatMessage, ...] | None = None,
         attachments: tuple[Attachment, ...] = (),
+        pictures: tuple[Picture, ...] = (),
     ) -> None:
         """Ask for both replies; `changed` follows as they come.
 
@@ -105,7 +106,7 @@ class Comparison(QObject):
             EmptyPrompt: There is no prompt.
             UsageError: A reply is being written, the machine is being measured, or a comparison runs.
         """
-        if not prompt.strip() and not attachments:
+        if not prompt.strip() and not attachments and not pictures:
             raise EmptyPrompt(tr("Write a prompt for both."))
         if any(is_remote(one.model) for one in contenders):
             raise UsageError(
@@ -118,7 +119,7 @@ class Comparison(QObject):
         if self.running or (self._replies.busy and not measuring.running):
             raise UsageError(tr("A reply is being written: compare when it is done, or stop it first."))
         self._before, self._max_tokens = before, max_tokens
-        self._prompt = ChatMessage("user", prompt, attachments)
+        self._prompt = ChatMessage("user", prompt, attachments, pictures)
         self.trials = tuple(map(Trial, contenders))
         self._waits = measuring.running
         if self._waits:

@@ -55,6 +55,7 @@ class Journal(QObject):
 
     trouble = Signal(object)  # ErrorReport, once until all is saved
     trouble_over = Signal(str)  # its sentence, once all is saved
+    cleaned = Signal()  # nothing of what was erased is left in the database
 
     def __init__(
         self,
@@ -273,7 +274,7 @@ class Journal(QObject):
         if unfinished:
             self._writer.run(self._store.prepare_search, self._clean, later)
         else:
-            self._writer.run(self._store.empty_log, failed=later)
+            self._writer.run(self._store.empty_log, lambda _: self.cleaned.emit(), later)
 
     def _keep_in_mind(self, conversation_id: int, message_ids: set[int]) -> None:
         self._unsaved.setdefault(conversation_id, set()).update(message_ids)

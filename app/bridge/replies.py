@@ -72,6 +72,7 @@ class Replies(QObject):
         model: ModelInEngine,
         tools: ToolDesk,
         kept: Callable[[int, str], KeptChat | None] = lambda conversation_id, model: None,
+        blind: Callable[[str], str] = lambda model: "",
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -82,6 +83,7 @@ class Replies(QObject):
         self._model = model
         self._tools = tools
         self.kept = kept  # place of what a model reads of a conversation; None for none
+        self._blind = blind  # says that a model does not see pictures; empty if it may
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
         self._question: Question | None = None  # the request that the engine works on
@@ -206,6 +208,10 @@ class Replies(QObject):
         turns, left_out = newest(() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt))
         self._offered, self._spoken = ({} if own.continues else self._tools.offered()), None
         self._continues = bool(turns) and turns[-1].role == "assistant"
+        if self._blind(model) and any(turn.pictures for turn in turns[:-1]):
+            turns = (*(replace(turn, pictures=()) for turn in turns[:-1]), *turns[-1:])
+            reply = self._library.message(ticket.conversation_id, ticket.reply_id) or messages[-1]
+            self._change(with_notice(reply, tr("This model does not see the pictures of earlier messages.")))
         request = Generate(
             request_id="",
             options=self._model.options_for(model, own),

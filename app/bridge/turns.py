@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -18,7 +18,7 @@ from app.chat.reply import Ticket, can_continue
 from app.chat.title import title_of
 from app.settings.settings import Settings
 from app.words import tr
-from engine.errors import EmptyPrompt
+from engine.errors import EmptyPrompt, PicturesUnseen
 from engine.json_text import whole_characters
 from engine.messages import Attachment, Role
 
@@ -29,6 +29,7 @@ class Turns(QObject):
     Args:
         journal: Told of each change; a reply is sent when what it answers is on the disk.
         first_free_id: Ids are given from here on.
+        blind: Says that a model does not see pictures; empty if it may.
     """
 
     conversation_replaced = Signal(int)  # its messages as a whole
@@ -45,6 +46,7 @@ class Turns(QObject):
         unsent: UnsentMessages,
         settings: Settings,
         first_free_id: int,
+        blind: Callable[[str], str],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -56,6 +58,7 @@ class Turns(QObject):
         self._unsent = unsent
         self._settings = settings
         self._next_id = self._first_id = first_free_id
+        self._blind = blind
         shelf.messages_changed.connect(self.conversation_replaced)
 
     @property
@@ -79,12 +82,14 @@ class Turns(QObject):
         Raises:
             EmptyPrompt: There is neither text nor a file.
             InvalidOption: There are too many files.
+            PicturesUnseen: There are pictures, and the model does not see.
         """
         text = whole_characters(text)
         if not text.strip() and not attachments:
             raise EmptyPrompt(tr("Write a message first."))
         check_number(attachments)
         conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
+        self.check_sight(attachments, options or (conversation.options if conversation else self._open_chat.options()))
         if conversation is None:
             now = clock.now()
             title = title_of(text if text.strip() else attachments[0].name)
@@ -138,6 +143,7 @@ class Turns(QObject):
 
         Raises:
             EmptyPrompt: The text is blank and there are no files.
+            PicturesUnseen: A user's message has pictures, and the model does not see.
         """
         message = self._library.message(conversation_id, message_id)
         if message is None or message.deleted or message.state.unfinished:
@@ -153,6 +159,8 @@ class Turns(QObject):
             self._journal.save(conversation_id, (version.id,))
             self.conversation_replaced.emit(conversation_id)
             return
+        conversation = self._library.conversation(conversation_id)
+        self.check_sight(message.attachments, conversation.options if conversation else ConversationOptions())
         prompt = self._add(conversation_id, "user", text, message.parent_id, message.attachments)
         reply = self._add(conversation_id, "assistant", "", prompt.id)
         self._queue(reply, (prompt.id, reply.id))
@@ -210,6 +218,18 @@ class Turns(QObject):
         self._queue(reply, (reply.id,))
         self.conversation_replaced.emit(conversation_id)
         return True
+
+    def check_sight(self, attachments: Sequence[Attachment], options: ConversationOptions) -> None:
+        """Refuse pictures that would not be seen.
+
+        Raises:
+            PicturesUnseen: The model does not see, or the chat is one text that it goes on with.
+        """
+        if any(one.picture is not None for one in attachments):
+            if options.continues:
+                raise PicturesUnseen(tr("A chat that is one text takes no pictures: begin another chat with them."))
+            if sentence := self._blind(self._settings.model):
+                raise PicturesUnseen(sentence)
 
     def _new_id(self) -> int:
         self._next_id += 1

@@ -10,10 +10,12 @@ from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QBuffer, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QImage
 
 from app.words import tr
 from engine.documents import read_attachment
+from engine.documents.pictures import is_picture, picture_content, read_picture
 from engine.errors import TenonError
 from engine.files import file_trouble
 from engine.messages import Attachment
@@ -136,17 +138,25 @@ def outcome(
 
 
 class AttachmentReader(QObject):
-    """Nothing here waits; whoever asked is called back in this object's thread."""
+    """Nothing here waits; whoever asked is called back in this object's thread.
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    Args:
+        keep: Gives what a picture holds a file beside the chats; called in the worker's thread.
+    """
+
+    def __init__(self, keep: Callable[[Attachment], Attachment], parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._keep = keep
         self._worker = Worker("tenon-attachments", self)
         self._closed = Event()
 
     def read(
-        self, path: Path, then: Callable[[Attachment], None], failed: Callable[[TenonError], None]
+        self, source: Path | QImage, then: Callable[[Attachment], None], failed: Callable[[TenonError], None]
     ) -> Callable[[], None]:
-        """Read a file for ``then``, or say to ``failed`` why it cannot be attached; return what ends the reading."""
+        """Read a file, or a picture that was pasted, for ``then``, or say to ``failed`` why it cannot be attached.
+
+        Return what ends the reading.
+        """
         given_up = Event()
 
         def cancelled() -> bool:
@@ -157,7 +167,7 @@ class AttachmentReader(QObject):
                 call()
 
         self._worker.run(
-            lambda: read_attachment(path, cancelled),
+            lambda: self._keep(_attachment(source, cancelled)),
             lambda attachment: unless_given_up(lambda: then(attachment)),
             lambda error: unless_given_up(lambda: failed(error)),
         )
@@ -167,6 +177,19 @@ class AttachmentReader(QObject):
         """Give up what is being read. May be called twice."""
         self._closed.set()
         self._worker.close(_END_S)
+
+
+def _attachment(source: Path | QImage, cancelled: Callable[[], bool]) -> Attachment:
+    if isinstance(source, QImage):
+        name, file = tr("Pasted picture") + ".png", QBuffer()
+        source.save(file, "PNG")  # type: ignore[call-overload] # the stubs want bytes, PySide6 a text
+        content = bytes(file.data().data())
+    elif is_picture(source):
+        name, content = source.name, picture_content(source, b"", source.name)
+    else:
+        return read_attachment(source, cancelled)
+    picture = read_picture(content, name, cancelled)
+    return Attachment(picture.name, len(content), "", picture=picture)
 
 
 class LexerMaker(QObject):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -21,6 +22,7 @@ from app.bridge.machine import Machine, PowerWatch
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.installed import model_to_begin_with
 from app.bridge.models.store import ModelStore
+from app.bridge.pictures import Pictures
 from app.bridge.plans import Drafts, Plans
 from app.bridge.program_server import PhoneServer, ProgramServer
 from app.bridge.replies import Replies
@@ -39,12 +41,14 @@ from app.settings.settings import Settings
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.kept_values import KeptChoice
+from app.storage.pictures import keep_picture
 from app.storage.readings import forget_other_readings, reading_folder
 from app.words import tr
 from engine.errors import StorageError
 from engine.freed_memory import give_back_memory
 from engine.hub.endpoints import is_remote
 from engine.hub.model_folders import data_folder as usual_data_folder
+from engine.hub.model_head import unseen
 from engine.hub.model_move import finish_switch
 from engine.hub.titles import title_of_model
 from engine.messages import DEFAULT_MODEL, ErrorReport, KeptChat, ModelAdvice
@@ -143,7 +147,10 @@ class Workspace(QObject):
         self.gpu_addon = GpuAddon(self)
         self.typesetter = Typesetter(self)
         self.lexer_maker = LexerMaker(self)
-        self.attachment_reader = AttachmentReader(self)
+        self.pictures = Pictures(self)
+        saved = self._database.presence is not None
+        keep = partial(keep_picture, self._data_folder) if saved else lambda attachment: attachment
+        self.attachment_reader = AttachmentReader(keep, self)
         self.settings_desk = SettingsDesk(self.settings, self.model, self._files, network, self._data_folder, self)
         self.settings_desk.network_changed.connect(self.model_store.downloads.reconnect)
         if self.shown_chat.brought_down is not None:
@@ -171,7 +178,8 @@ class Workspace(QObject):
         self.tools = ToolDesk(self)
         self.tools.said.connect(self.notice)
         self.tools.waits.connect(self._say_that_it_asks)
-        self.replies = Replies(library, journal, settings, self._client, model, self.tools, self._kept, self)
+        client, blind = self._client, self.blind
+        self.replies = Replies(library, journal, settings, client, model, self.tools, self._kept, blind, self)
         self.shelf = Shelf(library, journal, self.replies, self._database.presets, self)
         self.open_chat = OpenChat(settings, library, self.shelf, model, self.shown_chat, self.replies, self)
         self.open_chat.shown.connect(self.tools.show)
@@ -184,6 +192,7 @@ class Workspace(QObject):
             self.unsent,
             settings,
             self._database.first_free_id,
+            self.blind,
             self,
         )
         self.titles = Titles(library, self.shelf, settings, self._client, self.replies, model, self)
@@ -199,6 +208,7 @@ class Workspace(QObject):
             self,
         )
         self.archive.imported.connect(self.shelf.take_in)
+        journal.cleaned.connect(self.archive.forget_pictures)
         self.archive.problem.connect(self.notice)
 
     def _know_the_machine(self) -> None:
@@ -286,6 +296,14 @@ class Workspace(QObject):
     def models(self) -> list[Choice]:
         """Return the bundled model, the installed ones and the folders used lately."""
         return model_choices(self.settings.recent_models, self.model_store.installed.entries)
+
+    def blind(self, model: str) -> str:
+        """Return a sentence that a model does not see pictures, and which ones do; empty if it may see."""
+        entries = self.model_store.installed.entries
+        chosen = next((one for one in entries if one.ref == model), None)
+        if chosen is None or chosen.sees is not False:
+            return ""
+        return unseen(model, [one.title for one in entries if one.sees])
 
     @Slot(str)
     def choose_model(self, ref: str) -> None:
@@ -377,6 +395,7 @@ class Workspace(QObject):
         self.model_store.close()
         self.typesetter.close()
         self.attachment_reader.close()
+        self.pictures.close()
         self.saved_settings.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()

@@ -110,6 +110,7 @@ class InstalledEntry:
     problem: str = ""  # the reason why it cannot be used; empty where nothing is known to be wrong
     context: int | None = None  # tokens of its longest text; None where that is not known
     only_continues: bool = False  # True for a base model, which continues texts and was not made for chats
+    sees: bool | None = None  # whether it takes pictures; None where only its server knows, or nobody yet
     # Loss of a copy that was made here: KL divergence in nats, tokens, and the text; and the original's name
     loss: tuple[float, int, str] | None = None
     made_from: str = ""

@@ -13,6 +13,7 @@ from app.words import mark, tr
 from engine.errors import PromptTooLong
 from engine.messages import (
     MOST_PARTS,
+    Attachment,
     ChatMessage,
     ContextTrimmed,
     ErrorReport,
@@ -21,6 +22,7 @@ from engine.messages import (
     Finished,
     Memory,
     Notice,
+    Role,
     StatisticsUpdated,
     Timings,
     ToolCall,
@@ -239,14 +241,17 @@ def history_for(reply_id: int, messages: Iterable[Message], system_prompt: str =
         content = message.content
         if looped(message) and message.details is not None:
             content = content[: message.details.new_characters]
-        said = bool(content.strip()) or bool(message.steps) or any(file.text.strip() for file in message.attachments)
+        has_files = any(file.text.strip() or file.picture for file in message.attachments)
+        said = bool(content.strip()) or bool(message.steps) or has_files
         if message.state not in _SAID or not said or message.id in too_long:
             continue
         turn, *more = _turns_of(replace(message, content=content))
         if turns and turns[-1].role == turn.role:
             before = turns.pop()
             content = "\n\n".join(text for text in (before.content, turn.content) if text.strip())
-            turn = ChatMessage(turn.role, content, (*before.attachments, *turn.attachments), calls=turn.calls)
+            added = (replace(one, at=len(content) - len(turn.content)) for one in turn.pictures)
+            files = (*before.attachments, *turn.attachments)
+            turn = ChatMessage(turn.role, content, files, (*before.pictures, *added), calls=turn.calls)
         turns += (turn, *more)
     if system_prompt.strip():
         turns.insert(0, ChatMessage("system", system_prompt))
@@ -268,8 +273,14 @@ def _turns_of(message: Message) -> list[ChatMessage]:
         start = place
     rest = content[start:]
     if rest.strip() or not turns:
-        turns.append(ChatMessage(message.role, rest, message.attachments))
+        turns.append(turn_of(message.role, rest, message.attachments))
     return turns
+
+
+def turn_of(role: Role, content: str, attachments: Sequence[Attachment]) -> ChatMessage:
+    """Return a message as the engine takes it: pictures before its text, and apart from the other files."""
+    pictures = tuple(one.picture for one in attachments if one.picture is not None)
+    return ChatMessage(role, content, tuple(one for one in attachments if one.picture is None), pictures)
 
 
 def newest(turns: Sequence[ChatMessage]) -> tuple[tuple[ChatMessage, ...], int]:

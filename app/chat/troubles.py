@@ -57,6 +57,7 @@ TROUBLES: dict[str, Trouble] = {
     "EmptyPrompt": Trouble(mark("There is nothing to answer"), Remedy.WRITE),
     "InvalidOption": Trouble(mark("A setting does not work here"), Remedy.SETTINGS),
     "PromptTooLong": Trouble(mark("The message is longer than the context"), Remedy.SETTINGS, "context"),
+    "PicturesUnseen": Trouble(mark("The model does not see pictures"), Remedy.OTHER_MODEL),
     "RequestTooLarge": Trouble(mark("The message takes too much to prepare"), Remedy.WRITE),
     "ImportInvalid": Trouble(mark("The file was not imported"), Remedy.OTHER_FILE),
     "CheckpointError": Trouble(mark("The model cannot be used"), Remedy.OTHER_MODEL),

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -23,6 +24,7 @@ from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import ledger, search_index
 from app.storage.backup import back_up, damaged_message, erase_copies
 from app.storage.ledger import Ledger
+from app.storage.pictures import forget_pictures, keep_picture, placed
 from app.storage.readings import forget_other_readings, forget_reading
 from app.storage.rows import (
     CONVERSATION_CHANGES,
@@ -69,6 +71,7 @@ class ConversationStore:
         self._connection = connection
         self.folder = folder  # the data folder
         self._file: str = connection.execute("PRAGMA database_list").fetchone()[2]  # none in memory
+        self._placed = partial(placed, folder)
         self._noted: Ledger | None = None  # as the last counted transaction has left it
 
     def conversations(self) -> list[Conversation]:
@@ -156,6 +159,9 @@ class ConversationStore:
     def add(self, records: Sequence[ConversationRecord]) -> list[Conversation]:
         """Write conversations from elsewhere under ids of their own, all of them or none; returns them."""
         added: list[Conversation] = []
+        if self._file:
+            with storage_errors(self.folder):
+                records = [record.with_attachments(partial(keep_picture, self.folder)) for record in records]
         with self._transaction():
             next_id = self._reserve(sum(record.ids_needed for record in records))
             for record in records:
@@ -236,7 +242,8 @@ class ConversationStore:
     def unsent(self, conversation_id: int | None) -> Unsent:
         """Unsent text of a conversation; None for the chat that has no message yet."""
         with storage_errors(self.folder):
-            return read_unsent(self._connection, conversation_id)
+            unsent = read_unsent(self._connection, conversation_id)
+        return replace(unsent, attachments=tuple(map(self._placed, unsent.attachments)))
 
     def save_unsent(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None) -> None:
         """Write it; None for the attachments leaves those that are there. A kill loses none, as with `add_text`."""
@@ -366,6 +373,11 @@ class ConversationStore:
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
+    def forget_pictures(self) -> None:
+        """Delete the files of pictures that nothing names any more. For any thread, as `checkpoint`."""
+        if self._file:
+            forget_pictures(self.folder, Path(self._file))
+
     def back_up(self, today: date) -> None:
         """Make the day's backup unless there is one."""
         back_up(self._connection, self.folder, today)
@@ -385,6 +397,7 @@ class ConversationStore:
         erase_copies(self.folder)
         if self._file:
             forget_other_readings(self.folder, ())
+            forget_pictures(self.folder, None)
         with storage_errors(self.folder):
             search_index.prepare(self._connection)
             self._connection.execute("VACUUM")
@@ -454,7 +467,8 @@ class ConversationStore:
     def _message(self, row: tuple[Any, ...], conversation_id: int) -> Message:
         """Return the message of a row that ends with whether it is intact."""
         if row[-1]:
-            return message_of(row[:-1])
+            message = message_of(row[:-1])
+            return replace(message, attachments=tuple(map(self._placed, message.attachments)))
         mark_damaged(self.folder)
         known = dict(zip(MESSAGE_COLUMNS, row, strict=False))
         return damaged_message(row[0], conversation_id, known["role"], known["parent_id"])

@@ -13,6 +13,7 @@ from app.bridge.workspace import Workspace
 from app.chat.comparison import Agreement, Contender, Trial, ran_title, titles
 from app.chat.conversation import NO_STRETCHES, Stretches
 from app.chat.modes import Choice, mode_title, plan_rows
+from app.chat.reply import turn_of
 from app.settings.setting import Names
 from app.settings.settings import Settings
 from app.ui import figures
@@ -252,7 +253,7 @@ class ComparisonDialog(RingedDialog):
         self._theme = theme
         self._workspace = workspace
         self._before = before
-        self._attachments = prompt.attachments
+        self._files = prompt.attachments, prompt.pictures
         label = PlainLabel(tr("Prompt"), self, kind="label")
         self.prompt = LongTextEdit(self)
         self.prompt.setPlainText(prompt.content)
@@ -381,7 +382,7 @@ class ComparisonDialog(RingedDialog):
                 [column.contender for column in self.columns],
                 int(self.limit.value()),
                 self._before,
-                self._attachments,
+                *self._files,
             )
         except TenonError as error:
             self._say(error.message, "circle-alert", "red")
@@ -456,7 +457,7 @@ class Comparisons(QObject):
         if messages and not typed.strip():
             self.open_on(messages[-1].id)
         else:
-            self._open(ChatMessage("user", typed, self._page.composer.attachments.attachments), None).ask()
+            self._open(turn_of("user", typed, self._page.composer.attachments.attachments), None).ask()
 
     @Slot(int)
     def open_on(self, message_id: int) -> None:

@@ -36,6 +36,8 @@ def remedy_words(remedy: Remedy, report: ErrorReport) -> str:
 
 def extent(attachment: Attachment) -> str:
     """Size of a file in words: its pages or chapters where it has some, else its bytes; and whether it is whole."""
+    if attachment.picture is not None:
+        return f"{attachment.picture.width} × {attachment.picture.height}"
     if attachment.unit == "page":
         found = tr("%n page(s)", len(attachment.sections))
     elif attachment.unit == "chapter":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -33,9 +34,19 @@ _REFUSALS = {
     _DAMAGED: mark("{name} is damaged: open it in another program and save it again."),
     _TOO_MANY: mark("{name} has more than {most} million pixels: make the picture smaller."),
 }
-_PROBE, _SCALE, _RECODE = (f"{__name__}:{work}" for work in ("probe", "scale", "recode"))
-# Longest side, and quality, of a picture that leaves this computer.
-_SENT_SIDE, _SENT_QUALITY = 2048, 90
+_PROBE, _SCALE, _ENCODE = (f"{__name__}:{work}" for work in ("probe", "scale", "encode"))
+_NAMES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".heic", ".heif", ".avif", ".bmp", ".ico", ".tif", ".tiff")
+_BEGINNINGS = re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP|....ftyp(?:hei|hev|mif1|msf1)", re.DOTALL)
+# Servers scale a larger one down themselves: https://platform.openai.com/docs/guides/images-vision
+_MOST_SENT_SIDE, _QUALITY = 2048, 90
+
+
+def is_picture(path: Path) -> bool:
+    """Return whether a file is a picture by its name or its beginning, one that can be read or not."""
+    try:
+        return path.suffix.lower() in _NAMES or bool(_BEGINNINGS.match(read_file(path, 16)))
+    except OSError:
+        return False
 
 
 def read_picture(
@@ -55,7 +66,7 @@ def read_picture(
     """
     path, content = (source, b"") if isinstance(source, Path) else (None, source)
     name = on_one_line(name or (path.name if path else "")) or "picture"
-    found = read_json(_asked(_PROBE, name, _content(path, content, name), {}, cancelled))
+    found = read_json(_asked(_PROBE, name, picture_content(path, content, name), {}, cancelled))
     size = int(found["width"]), int(found["height"])
     return Picture(str(found["sha256"]), *size, str(path or ""), content, name, at)
 
@@ -69,7 +80,7 @@ def scaled_picture(
     """Return a picture in some sizes, each made of the one before.
 
     Args:
-        picture: The picture.
+        picture: The picture; one without a digest is taken as it is.
         sizes: Width and height of each size, in pixels.
         resample: Pillow's number of a filter: 1 for Lanczos, 2 for bilinear, 3 for bicubic.
         cancelled: True once nobody waits for it any more.
@@ -82,9 +93,8 @@ def scaled_picture(
         Cancelled: Nobody waits any more.
     """
     name = picture.name or "picture"
-    content = _content(Path(picture.path) if picture.path else None, picture.content, name)
     wanted = {"sizes": list(sizes), "resample": resample, "sha256": picture.sha256}
-    whole = memoryview(_asked(_SCALE, name, content, wanted, cancelled))
+    whole = memoryview(_asked(_SCALE, name, _file_of(picture), wanted, cancelled))
     ends = [0]
     for width, height in sizes:
         ends.append(ends[-1] + 3 * width * height)
@@ -93,18 +103,27 @@ def scaled_picture(
     return [bytes(whole[begin:end]) for begin, end in pairwise(ends)]
 
 
-def sent_picture(picture: Picture) -> bytes:
-    """Return a picture as JPEG for a server: of a bearable size, and without what its file says of place and camera.
+def sent_picture(picture: Picture, cancelled: Callable[[], bool] = lambda: False) -> bytes:
+    """Return a picture as servers of others get it: a PNG or JPEG file of pixels alone, without place and time.
 
     Raises:
         InvalidOption: The picture cannot be read.
+        Cancelled: Nobody waits any more.
     """
-    name = picture.name or "picture"
-    content = _content(Path(picture.path) if picture.path else None, picture.content, name)
-    return _asked(_RECODE, name, content, {}, lambda: False)
+    return _asked(_ENCODE, picture.name or "picture", _file_of(picture), {}, cancelled)
 
 
-def _content(path: Path | None, content: bytes, name: str) -> bytes:
+def _file_of(picture: Picture) -> bytes:
+    path = Path(picture.path) if picture.path else None
+    return picture_content(path, picture.content, picture.name or "picture")
+
+
+def picture_content(path: Path | None, content: bytes, name: str) -> bytes:
+    """Return the bytes of a picture's file, those given if there is no path.
+
+    Raises:
+        InvalidOption: The file cannot be read, or is too large.
+    """
     try:
         content = content if path is None else read_file(path, MAX_PICTURE_BYTES + 1)
     except FileNotFoundError as error:
@@ -165,7 +184,7 @@ def scale(question: bytes) -> bytes:
         image = _opened(content)
     except _Refused as error:
         return b"!" + str(error).encode()
-    if _digest(image) != wanted["sha256"]:
+    if wanted["sha256"] and _digest(image) != wanted["sha256"]:
         return b"="
     parts = [b"="]
     for size in wanted["sizes"]:
@@ -174,16 +193,18 @@ def scale(question: bytes) -> bytes:
     return b"".join(parts)
 
 
-def recode(question: bytes) -> bytes:
-    """Return a picture as JPEG."""
+def encode(question: bytes) -> bytes:
+    """Return a picture as a file for a server: what was without loss stays so."""
+    content = question.partition(b"\0")[2]
     try:
-        image = _opened(question.partition(b"\0")[2])
+        image = _opened(content)
     except _Refused as error:
         return b"!" + str(error).encode()
-    image.thumbnail((_SENT_SIDE, _SENT_SIDE))
-    data = io.BytesIO()
-    image.save(data, "JPEG", quality=_SENT_QUALITY)
-    return b"=" + data.getvalue()
+    image.thumbnail((_MOST_SENT_SIDE, _MOST_SENT_SIDE))
+    file = io.BytesIO()
+    lossless = content.startswith((b"\x89PNG", b"GIF8"))
+    image.save(file, "PNG" if lossless else "JPEG", quality=_QUALITY)
+    return b"=" + file.getvalue()
 
 
 def _opened(content: bytes) -> Image.Image:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,11 +12,14 @@ from engine.errors import TenonError
 from engine.files import read_cached, read_text_file, write_cached
 from engine.gguf.files import gguf_name
 from engine.hub.installed import cache_folder
-from engine.hub.titles import names_base
+from engine.hub.titles import names_base, title_of_model
 from engine.json_text import from_plain, read_json
+from engine.sentences import either, say
 from engine.weights.watched_file import identity
 
 _VERSION = 2
+# Names of installed models that a sentence has at most, and of models that see if none is installed.
+_MOST_NAMED, _SEEING = 3, ("Gemma 3", "SmolVLM2")
 # Files of a folder that decide on the facts.
 _DECIDING = ("config.json", "tokenizer_config.json", "chat_template.jinja", "chat_template.json")
 
@@ -73,6 +77,20 @@ def read_head(place: Path) -> ModelHead:
             _sees_by_file(gguf),
         )
     return ModelHead()
+
+
+def unseen(model: str, here: Sequence[str]) -> str:
+    """Return a sentence that a model does not see pictures.
+
+    Args:
+        model: Its name or place.
+        here: Titles of installed models that do; where there is none, it names some that can be fetched.
+    """
+    return say(
+        "{model} does not see pictures: choose a model that does, such as {names}, or send the message without them.",
+        model=title_of_model(model),
+        names=either(here[:_MOST_NAMED] or _SEEING),
+    )
 
 
 def _sees(config: dict[str, Any]) -> bool:

@@ -32,6 +32,19 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A picture in a message, as `engine.documents.pictures.read_picture` makes it."""
+
+    sha256: str  # digest of size and pixels, as they are shown: by it a picture is known, wherever its file is
+    width: int  # pixels, after it was turned as its file says
+    height: int
+    path: str = ""  # its file, which is read again when the model is to see it; empty if ``content`` has it
+    content: bytes = b""  # what the file holds
+    name: str = ""  # name for messages
+    at: int = 0  # place in the message's content, in characters
+
+
+@dataclass(frozen=True)
 class Attachment:
     """A file attached to a message."""
 
@@ -42,6 +55,7 @@ class Attachment:
     # In the order of the text, the first at its beginning. A page without text is one, too
     sections: tuple[Section, ...] = ()
     missing: str = ""  # sentences that say what of the file is not in the text; mostly empty
+    picture: Picture | None = None  # the file if it is one, which has no text; in a `ChatMessage` they stand apart
 
     def marked(self, start: int, end: int) -> str:
         """Return a stretch of the text, with a line before each page or chapter that says which one it is."""
@@ -57,22 +71,10 @@ class Attachment:
         return "\n\n".join(parts)
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture in a message, as `engine.documents.pictures.read_picture` makes it."""
-
-    sha256: str  # digest of size and pixels, as they are shown: by it a picture is known, wherever its file is
-    width: int  # pixels, after it was turned as its file says
-    height: int
-    path: str = ""  # its file, which is read again when the model is to see it; empty if ``content`` has it
-    content: bytes = b""  # what the file holds
-    name: str = ""  # name for messages
-    at: int = 0  # place in the message's content, in characters
-
-
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
-    """Return a message as the model reads it: each file as a fenced block under its name, then the text."""
-    parts = [fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in attachments]
+    """Return a message as the model reads it: files but pictures as fenced blocks under their names, then the text."""
+    files = [one for one in attachments if one.picture is None]
+    parts = [fenced(with_missing(one, f"File: {one.name}"), one.marked(0, len(one.text))) for one in files]
     if text.strip():
         parts.append(text)
     return "\n\n".join(parts)

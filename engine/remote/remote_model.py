@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from engine.documents.pictures import sent_picture
 from engine.errors import Cancelled, TenonError
 from engine.hub.endpoints import KIND_TITLES, find_remote, remote_name
 from engine.messages import Encoded, Generate, LoadOptions, ModelAdvice, ModelReport, ToAsk
@@ -88,13 +89,15 @@ class RemoteModel:
         """Return True if another reply may be asked for beside so many."""
         return replies < _MOST_REPLIES
 
-    def encode(self, asked: ToAsk) -> Generator[Future[Encoded], None, Encoded]:
+    def encode(self, asked: ToAsk) -> Generator[Future[Any], None, Encoded]:
         """Return a request as the server gets it; a large one is encoded in a process.
 
         Raises:
             TenonError: The request does not fit, or a server cannot answer it.
         """
-        if asked.request.size_bytes <= SMALL_BYTES and not asked.request.pictures:
+        if asked.request.pictures and not asked.counts:
+            asked = yield from beside(self._lane, partial(_with_pictures, asked))
+        elif asked.request.size_bytes <= SMALL_BYTES:
             return encoded(asked)
         work = partial(ask_slowly, f"{encoded.__module__}:answer", asked)
         found: Encoded = yield from beside(self._lane, work)
@@ -161,3 +164,12 @@ class RemoteModel:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _with_pictures(asked: ToAsk, gone: Callable[[], bool]) -> ToAsk:
+    """Return a request whose pictures are files as servers get them."""
+    turns = [
+        replace(turn, pictures=tuple(replace(one, content=sent_picture(one, gone), path="") for one in turn.pictures))
+        for turn in asked.request.messages
+    ]
+    return replace(asked, request=replace(asked.request, messages=tuple(turns)))

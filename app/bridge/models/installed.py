@@ -217,6 +217,7 @@ def _bundled() -> tuple[InstalledEntry, ...]:
             size_bytes=size_bytes,
             licence="apache-2.0",
             bundled=True,
+            sees=False,
         ),
     )
 
@@ -231,7 +232,9 @@ def _listed() -> tuple[InstalledEntry, ...]:
     for entry in found:
         head = heads.get(here.get(entry.ref, Path()), ModelHead())
         base = head.only_continues and entry.kind == "target"
-        entries.append(replace(entry, type=head.type or entry.type, context=head.context, only_continues=base))
+        sees = None if entry.server or entry.problem else head.sees
+        told = replace(entry, type=head.type or entry.type, context=head.context, only_continues=base, sees=sees)
+        entries.append(told)
     return tuple(entries)
 
 

@@ -9,10 +9,12 @@ conversation, without its alternatives.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from app.chat import attachment, clock, kept_json
 from app.chat.conversation import (
@@ -29,9 +31,10 @@ from app.words import tr
 from engine.errors import ImportInvalid
 from engine.hub.titles import title_of_model
 from engine.json_text import whole_characters
-from engine.messages import ErrorReport, Role, fenced, with_attachments
+from engine.messages import Attachment, ErrorReport, Role, fenced, with_attachments
 
 _LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far after
+_NO_LABEL = re.compile(r"[\[\]\\]")  # signs that would end a picture's name
 FORMAT = "tenon-conversations"
 VERSION = 1
 
@@ -113,6 +116,11 @@ class ConversationRecord:
     def ids_needed(self) -> int:
         """Number of ids that `renumbered` gives away."""
         return 1 + len(self.messages)
+
+    def with_attachments(self, change: Callable[[Attachment], Attachment]) -> ConversationRecord:
+        """Return the record with other attachments in place of its own."""
+        messages = [replace(one, attachments=tuple(map(change, one.attachments))) for one in self.messages]
+        return replace(self, messages=tuple(messages))
 
     def settled(self) -> ConversationRecord:
         """Without deleted messages; replies in the making are taken as cut off."""
@@ -253,12 +261,12 @@ def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
     )
 
 
-def to_markdown(records: Iterable[ConversationRecord]) -> str:
-    """One page, a rule between conversations."""
-    return "\n---\n\n".join(_page(record.settled()) for record in records)
+def to_markdown(records: Iterable[ConversationRecord], pictures: str = "") -> str:
+    """One page, a rule between conversations; ``pictures`` is the folder beside it that has them."""
+    return "\n---\n\n".join(_page(record.settled(), pictures) for record in records)
 
 
-def _page(record: ConversationRecord) -> str:
+def _page(record: ConversationRecord, pictures: str) -> str:
     conversation = record.conversation
     day = datetime.fromtimestamp(conversation.created_at).date().isoformat()
     lines = [f"# {conversation.title}", "", f"*{day}*", ""]
@@ -266,7 +274,7 @@ def _page(record: ConversationRecord) -> str:
         quoted = "\n".join(f"> {line}".rstrip() for line in conversation.options.system_prompt.splitlines())
         lines += [f"**{tr('System prompt')}**", "", quoted, ""]
     for message in record.shown():
-        lines += [f"## {_speaker(message)}", "", _content(message), ""]
+        lines += [f"## {_speaker(message)}", "", _content(message, pictures), ""]
     return "\n".join(lines)
 
 
@@ -276,7 +284,12 @@ def _speaker(message: Message) -> str:
     return title_of_model(message.model) if message.model else tr("Model")
 
 
-def _content(message: Message) -> str:
+def _content(message: Message, pictures: str) -> str:
+    shown = [
+        f"![{_NO_LABEL.sub('', one.name)}]({quote(pictures)}/{attachment.picture_file(one)})"
+        for one in message.attachments
+        if one.picture is not None
+    ]
     steps = [fenced(f"{step.title}: {step.arguments}", step.result) for step in message.steps]
-    content = "\n\n".join([*steps, with_attachments(message.content, message.attachments).rstrip()]).strip()
+    content = "\n\n".join([*shown, *steps, with_attachments(message.content, message.attachments)]).strip()
     return content or f"*{message.error or tr('No text.')}*"

@@ -27,14 +27,16 @@ from engine.errors import TenonError
 from engine.messages import Attachment
 
 _FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matters.")
-_TO_SERVER = mark("What you write goes to {server}, {address}. Replies can be wrong, so check what matters.")
+_TO_SERVER = mark(
+    "What you write and attach, pictures too, goes to {server}, {address}. Replies can be wrong, so check what matters."
+)
 _TO_PROGRAM = mark(
-    "What you write goes to {server}, a program of this computer, {address}. Replies can be wrong, so check what "
-    "matters."
+    "What you write and attach, pictures too, goes to {server}, a program of this computer, {address}. Replies can be "
+    "wrong, so check what matters."
 )
 _TO_SERVER_READABLE = mark(
-    "What you write goes to {server}, {address}, unencrypted: others on the network can read it. Replies can be wrong, "
-    "so check what matters."
+    "What you write and attach, pictures too, goes to {server}, {address}, unencrypted: others on the network can read "
+    "it. Replies can be wrong, so check what matters."
 )
 # Title, model and buttons have no room beside each other in a page narrower than this.
 _CROWDED_PX = 480
@@ -136,6 +138,7 @@ class ChatPage(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         theme.formulas.use(workspace.typesetter)
         theme.lexers.use(workspace.lexer_maker)
+        theme.pictures = workspace.pictures
         engine = workspace.model.state
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)

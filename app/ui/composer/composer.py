@@ -263,7 +263,7 @@ class Composer(QWidget):
 
     send_requested = Signal(str, object)  # text, tuple of Attachment
     attach_requested = Signal()
-    files_offered = Signal(object)  # list of Path
+    files_offered = Signal(object)  # list of Path, or of a QImage that was pasted
     stop_requested = Signal()
     cancelled = Signal()  # by Escape, while there is no reply to stop
     busy_send_refused = Signal()

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
@@ -22,12 +23,13 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QToolButton, QWidget
 
 from app.ui.figures import extent
 from app.ui.form_fields import LongTextEdit
 from app.ui.painting import in_lines, place
 from app.ui.parts import icon_button
+from app.ui.picture import PictureButton
 from app.ui.theme.theme import TextStyle, Theme
 from app.words import tr
 from engine.messages import Attachment, fenced
@@ -35,6 +37,7 @@ from engine.messages import Attachment, fenced
 _GAP_PX = 6
 _CHIP_PX = 28
 _WIDEST_NAME_PX = 220
+_PICTURE_PX, _WIDEST_PICTURE_PX = 56, 112
 _MOST_LINES = 8
 _MARGIN_PX = 4
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
@@ -73,7 +76,7 @@ class AttachmentRow(QWidget):
         self._theme = theme
         self.attachments: tuple[Attachment, ...] = ()  # the files, in the order they came
         self.pending: dict[int, str] = {}  # names of files that are still being read, by their keys
-        self._chips: list[QToolButton] = []
+        self._chips: list[list[QAbstractButton]] = []  # of each file; a picture stands before its own
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._restyle)
         self.hide()
@@ -91,15 +94,17 @@ class AttachmentRow(QWidget):
             self._show()
 
     def _show(self) -> None:
-        for chip in self._chips:
+        for chip in self.findChildren(QAbstractButton):
             chip.hide()
             chip.deleteLater()
-        self._chips = [
-            self._chip(one.name, extent(one), partial(self._remove, at), one.missing)
-            for at, one in enumerate(self.attachments)
-        ]
+        self._chips = []
+        for at, one in enumerate(self.attachments):
+            shown = [] if one.picture is None else [PictureButton(self._theme, one, self)]
+            self._chips.append([*shown, self._chip(one.name, extent(one), partial(self._remove, at), one.missing)])
+            for picture in shown:
+                picture.show()
         self._chips += [
-            self._chip(name, tr("being read"), partial(self.given_up.emit, key)) for key, name in self.pending.items()
+            [self._chip(name, tr("being read"), partial(self.given_up.emit, key))] for key, name in self.pending.items()
         ]
         self.setVisible(bool(self._chips))
         self._place()
@@ -108,6 +113,16 @@ class AttachmentRow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete and Backspace take away the file whose button has the keyboard."""
+        if event.key() not in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            super().keyPressEvent(event)
+            return
+        for chips in self._chips:
+            if any(chip.hasFocus() for chip in chips):
+                chips[-1].click()
+                break
 
     def _chip(self, name: str, remark: str, pressed: Callable[[], None], missing: str = "") -> QToolButton:
         button = tr("Remove {name}", name=name)
@@ -131,13 +146,28 @@ class AttachmentRow(QWidget):
             self._show()
 
     def _place(self) -> None:
-        top, height = 0, self._theme.type.px(_CHIP_PX)
-        widths = [min(chip.sizeHint().width(), self.width()) for chip in self._chips]
+        height, px = self._theme.type.side(_CHIP_PX), self._theme.type.px
+        sizes = [
+            [
+                chip.fit(px(_WIDEST_PICTURE_PX), px(_PICTURE_PX))
+                if isinstance(chip, PictureButton)
+                else QSize(min(chip.sizeHint().width(), self.width()), height)
+                for chip in chips
+            ]
+            for chips in self._chips
+        ]
+        widths = [sum(size.width() + _GAP_PX for size in row) - _GAP_PX for row in sizes]
         places = in_lines(widths, self.width(), _GAP_PX)
-        for chip, width, (left, line) in zip(self._chips, widths, places, strict=True):
-            top = line * (height + _GAP_PX)
-            place(chip, int(left), top, width, height)
-        self.setFixedHeight(top + height if self._chips else 0)
+        top = 0
+        for _, line in groupby(zip(self._chips, sizes, places, strict=True), lambda one: one[2][1]):
+            files = list(line)
+            high = max(size.height() for _, row, _ in files for size in row)
+            for chips, row, (left, _) in files:
+                for chip, size in zip(chips, row, strict=True):
+                    place(chip, int(left), top + (high - size.height()) // 2, size.width(), size.height())
+                    left += size.width() + _GAP_PX
+            top += high + _GAP_PX
+        self.setFixedHeight(max(0, top - _GAP_PX))
 
 
 def looks_like_code(text: str) -> bool:
@@ -180,7 +210,7 @@ class PromptEdit(LongTextEdit):
     page_requested = Signal(int)
     height_changed = Signal()
     focus_changed = Signal()
-    files_offered = Signal(object)  # list of Path: pasted
+    files_offered = Signal(object)  # list of Path, or a list of one QImage: pasted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -257,13 +287,15 @@ class PromptEdit(LongTextEdit):
             super().dragEnterEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return bool(local_files(source)) or super().canInsertFromMimeData(source)
+        return bool(local_files(source)) or source.hasImage() or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Files are attached, their names are not typed. Code is fenced, for the reader and for the model."""
         files = local_files(source)
         if files:
             self.files_offered.emit(files)
+        elif source.hasImage() and not source.text().strip():  # cells of a table come as both
+            self.files_offered.emit([source.imageData()])
         elif source.hasText() and looks_like_code(source.text()):
             self._paste_code(source.text())
         else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
 from app.bridge.engine_client import Question
@@ -114,7 +115,8 @@ class MessageSize(QObject):
             self._question = None
         files = self._composer.attachments.attachments
         length = self._composer.prompt.document().characterCount() + sum(len(file.text) for file in files)
-        if length in _COUNTED or (files and length < _COUNTED.stop):
+        pictures = any(one.picture is not None for one in files)  # whose tokens the model's encoder decides
+        if not pictures and (length in _COUNTED or (files and length < _COUNTED.stop)):
             self._timer.start()
         else:
             self._timer.stop()
@@ -165,15 +167,15 @@ class Attaching(QObject):
         composer.reading_send_refused.connect(self._explain_reading)
 
     @Slot(object)
-    def attach(self, paths: list[Path]) -> None:
-        """Put files beside the message that is typed; what cannot be read is told, and left out."""
-        models = [path for path in paths if model_path(path) is not None]
+    def attach(self, sources: Sequence[Path | QImage]) -> None:
+        """Put files and pictures beside the message that is typed; what cannot be read is told, and left out."""
+        models = [one for one in sources if isinstance(one, Path) and model_path(one) is not None]
         if models:
             self.models_offered.emit(models)
-            paths = [path for path in paths if path not in models]
-        offer = _Offer(len(paths))
-        for path in paths:
-            self._read(path, offer)
+            sources = [one for one in sources if one not in models]
+        offer = _Offer(len(sources))
+        for one in sources:
+            self._read(one, offer)
         self._composer.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show(self) -> None:
@@ -188,15 +190,24 @@ class Attaching(QObject):
             if reading.conversation_id is None:
                 reading.conversation_id = conversation_id
 
-    def _read(self, path: Path, offer: _Offer) -> None:
+    def _read(self, source: Path | QImage, offer: _Offer) -> None:
         self._offered += 1
         key = self._offered
-        reading = self._readings[key] = _Reading(path.name, self._unsent.shown, offer)
+        name = source.name if isinstance(source, Path) else tr("Pasted picture")
+        reading = self._readings[key] = _Reading(name, self._unsent.shown, offer)
 
         def read(attachment: Attachment) -> None:
             self._unsent.add_file(reading.conversation_id, attachment)
             if attachment.missing:
                 offer.refusals.append(f"{attachment.name}: {attachment.missing}")
+            if attachment.name.lower().endswith(".svg"):
+                offer.refusals.append(
+                    tr("{name} goes along as text: save it as PNG for a model to see it.", name=attachment.name)
+                )
+            try:
+                self._workspace.turns.check_sight((attachment,), self._workspace.open_chat.options())
+            except TenonError as error:
+                offer.refusals += [error.message] if error.message not in offer.refusals else []
             self._end(key)
 
         def refused(error: TenonError) -> None:
@@ -204,7 +215,7 @@ class Attaching(QObject):
                 offer.refusals.append(error.message)
             self._end(key)
 
-        reading.give_up = self._workspace.attachment_reader.read(path, read, refused)
+        reading.give_up = self._workspace.attachment_reader.read(source, read, refused)
         if key in self._readings:
             self.show()
 
@@ -226,8 +237,11 @@ class Attaching(QObject):
 
     @Slot()
     def _choose_files(self) -> None:
-        kinds = tr("Documents and text")
-        every = tr("All files")
-        filters = f"{every} (*);;{kinds} (*.pdf *.docx *.epub *.html *.htm *.txt *.md *.csv *.json)"
+        kinds = {
+            tr("All files"): "*",
+            tr("Pictures"): "*.png *.jpg *.jpeg *.webp *.gif *.heic *.heif",
+            tr("Documents and text"): "*.pdf *.docx *.epub *.html *.htm *.txt *.md *.csv *.json",
+        }
+        filters = ";;".join(f"{kind} ({names})" for kind, names in kinds.items())
         chosen, _ = QFileDialog.getOpenFileNames(self._composer.window(), tr("Attach files"), "", filters)
         self.attach([Path(name) for name in chosen])

@@ -24,6 +24,8 @@ from app.ui.theme.palette import DARK, LIGHT, Palette
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
+    from app.bridge.pictures import Pictures
+
 ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _SHEET = Template((ASSETS / "window.qss").read_text(encoding="utf-8"))
 _MOST_SHAPES = 2_000
@@ -383,6 +385,7 @@ class Theme(QObject):
         self.type = self._typography()
         self.formulas = Formulas(self)  # formulas as pictures, in these colours and sizes
         self.lexers = Lexers(self)  # part code into its words, so that they can be coloured
+        self.pictures: Pictures | None = None  # makes those of messages as large as they are shown
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from math import ceil
 
 from PySide6.QtCore import QEvent, QRect, Qt, Signal, Slot
@@ -12,8 +13,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from app.chat.conversation import Message
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.figures import extent
-from app.ui.painting import place
+from app.ui.painting import in_lines, place
 from app.ui.parts import STRETCH, PlainLabel, filled, push_button
+from app.ui.picture import PictureButton
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.markdown_style import leading_px
 from app.ui.transcript.message_actions import Action, MessageActions
@@ -33,6 +35,7 @@ _ROW_GAP_PX = 2
 _BESIDE_GAP_PX = 6  # between the buttons and the bubble, where there is room at its left
 _BESIDE_UP_PX = 6
 _FILE_GAP_PX = 4
+_PICTURE_PX = 220
 _INSET_PX = 6  # the last icon, not its button's edge, stands in line with the bubble
 
 
@@ -181,7 +184,8 @@ class OwnMessage(MessageWidget):
         self.blocks.set_complete(True)
         self.blocks.height_changed.connect(self.height_changed)
         self.joined = False
-        self._files = [self._file_label(attachment) for attachment in message.attachments]
+        self._files = [self._file_label(one) for one in message.attachments if one.picture is None]
+        self._pictures = [PictureButton(theme, one, self._bubble) for one in message.attachments if one.picture]
         self.fold = push_button("", self._bubble, self._turn_fold, kind="link")  # shows all, or the beginning
         self._unfolded = False
         self._show_bubble()
@@ -220,7 +224,10 @@ class OwnMessage(MessageWidget):
             self.editor.setGeometry(0, 0, width, height)
             return height
         metrics = QFontMetrics(self.theme.font(TextStyle.SMALL_BOLD))
-        names = [f"{one.name}, {extent(one)}" for one in self.message.attachments]
+        names = [f"{one.name}, {extent(one)}" for one in self.message.attachments if one.picture is None]
+        box = self.theme.type.px(_PICTURE_PX)
+        sizes = [one.fit(min(box, int(width * _LEAST_SHARE)), box) for one in self._pictures]
+        together = sum(size.width() + _FILE_GAP_PX for size in sizes) - _FILE_GAP_PX if sizes else 0
         natural = float(_WIDEST_PX)
         if len(self.message.content) < _LONG:  # a longer one fills the width
             fonts = [self.theme.font(TextStyle.READING), self.theme.font(TextStyle.READING)]
@@ -228,7 +235,7 @@ class OwnMessage(MessageWidget):
             letters = [QFontMetricsF(font) for font in fonts[: 2 if _FENCE in self.message.content else 1]]
             lines = self.message.content.expandtabs().split("\n")
             natural = max(one.horizontalAdvance(line) for one in letters for line in lines) + 2
-        inner = max([ceil(natural), *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        inner = max([ceil(natural), together, *(metrics.horizontalAdvance(name) + 2 for name in names)])
         self.fold.setText(tr("Show less") if self._unfolded else tr("Show all"))
         if self.message.content.count("\n") >= _WHOLE_LINES:
             inner = max(inner, self.fold.sizeHint().width())
@@ -237,6 +244,15 @@ class OwnMessage(MessageWidget):
         most = min(int(width * _LARGEST_SHARE), beside if beside >= width * _LEAST_SHARE else width)
         inner = min(inner, most - 2 * _PADDING_X_PX)
         top = _PADDING_Y_PX
+        places = in_lines([size.width() for size in sizes], inner, _FILE_GAP_PX)
+        for line, row_of in groupby(zip(self._pictures, places, strict=True), lambda one: one[1][1]):
+            high = 0
+            for picture, (left, _) in row_of:
+                size = picture.size()
+                outer = inner + 2 * _PADDING_X_PX
+                place(picture, _PADDING_X_PX + int(left), top, size.width(), size.height(), outer)
+                high = max(high, size.height())
+            top += high + (0 if self.blocks.isHidden() and not names and line == places[-1][1] else _FILE_GAP_PX)
         for label, name in zip(self._files, names, strict=True):
             label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
             place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)

@@ -122,18 +122,18 @@ def test_pasted_files_are_attached_and_links_are_typed(window: MainWindow, notes
 def test_what_is_no_text_is_told_and_the_others_stay(
     window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path, notes: Path
 ) -> None:
-    picture = tmp_path / "picture.png"
-    picture.write_bytes(b"\x89PNG\0\0")
-    offer(window, [picture, notes])
+    sound = tmp_path / "sound.ogg"
+    sound.write_bytes(b"OggS\0\0")
+    offer(window, [sound, notes])
     assert names(window) == ["notes.txt"]
-    assert window.toast.text == "picture.png holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB."
+    assert window.toast.text == "sound.ogg holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB."
 
 
 def test_all_that_is_wrong_is_told_at_once(window: MainWindow, tmp_path: Path, notes: Path) -> None:
-    for name in ("a.png", "b.png"):
-        (tmp_path / name).write_bytes(b"\x89PNG\0\0")
-    offer(window, [tmp_path / "a.png", notes, tmp_path / "b.png"])
-    assert [line.split()[0] for line in window.toast.text.splitlines()] == ["a.png", "b.png"]
+    for name in ("a.ogg", "b.png"):
+        (tmp_path / name).write_bytes(b"OggS\0\0")
+    offer(window, [tmp_path / "a.ogg", notes, tmp_path / "b.png"])
+    assert [line.split()[0] for line in window.toast.text.splitlines()] == ["a.ogg", "b.png"]
 
 
 def test_the_same_file_is_attached_once(window: MainWindow, notes: Path) -> None:

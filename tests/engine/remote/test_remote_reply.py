@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from threading import Event as Flag
 from typing import Any
 
 import pytest
+from PIL import Image
 
+from engine.documents.pictures import read_picture
 from engine.errors import Cancelled
 from engine.hub.endpoints import Endpoint, forget_endpoint, keep_endpoint
 from engine.messages import (
@@ -621,3 +625,29 @@ def test_ollama_loads_its_model_before_its_context_is_known(client: EngineClient
     report = client.wait_for(ModelLoaded)
     assert isinstance(report, ModelLoaded)
     assert report.report.context == 4096
+
+
+def test_pictures_go_as_files_of_pixels_alone(client: EngineClient, others: Others) -> None:
+    photo = Image.new("RGB", (3000, 30), "red")
+    exif = photo.getexif()
+    exif[0x010F] = "the maker of the camera"
+    files = {}
+    for kind, more in (("JPEG", {"exif": exif}), ("WEBP", {}), ("PNG", {})):
+        data = io.BytesIO()
+        photo.save(data, kind, **more)
+        files[kind] = read_picture(data.getvalue(), kind, at=6 if kind == "PNG" else 0)
+    others.answers[CHAT] = streamed(words("Red."))
+    turn = ChatMessage("user", "First second", pictures=(files["JPEG"], files["WEBP"], files["PNG"]))
+    assert client.answer([turn], TALKER).text == "Red."
+    parts = others.asked(CHAT)[-1]["messages"][0]["content"]
+    assert [part.get("text", part["type"]) for part in parts] == [
+        "image_url",
+        "image_url",
+        "First ",
+        "image_url",
+        "second",
+    ]
+    urls = [part["image_url"]["url"].partition(";base64,") for part in parts if "image_url" in part]
+    assert [kind for kind, _, _ in urls] == ["data:image/jpeg", "data:image/jpeg", "data:image/png"]
+    sent_files = [Image.open(io.BytesIO(b64decode(data))) for _, _, data in urls]
+    assert [(one.size, dict(one.getexif())) for one in sent_files] == [((2048, 20), {})] * 3
