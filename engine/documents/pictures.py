@@ -1,4 +1,4 @@
-"""Pictures of the user, decoded by Pillow in the process that reads documents."""
+"""Pictures of the user, decoded by Pillow in a process like the one that reads documents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,8 @@ from engine.sentences import figure, mark
 if TYPE_CHECKING:
     from PIL import Image
 
+# With the bounds of documents; but a chat has many pictures, and to start a process takes half a second.
+_READER = replace(READER, name="tenon-pictures", kept_bytes=256 << 20, idle_s=10.0)
 MAX_PICTURE_BYTES = 64 << 20
 #: Most pixels: in memory each takes three bytes, and turning and drawing on white make copies.
 MAX_PIXELS = 100_000_000
@@ -141,15 +144,15 @@ def picture_content(path: Path | None, content: bytes, name: str) -> bytes:
 
 def _asked(work: str, name: str, content: bytes, wanted: dict[str, object], cancelled: Callable[[], bool]) -> bytes:
     try:
-        answer = READER.ask(work, json.dumps(wanted).encode() + b"\0" + content, cancelled)
+        answer = _READER.ask(work, json.dumps(wanted).encode() + b"\0" + content, cancelled)
     except (Died, RuntimeError) as error:
         raise InvalidOption(_REFUSALS[_DAMAGED], name=name) from error
     except (TookTooLong, TookTooMuch) as error:
         raise InvalidOption(
             "{name} takes more than {seconds} s or {most} MiB of memory to read: make the picture smaller.",
             name=name,
-            seconds=figure(READER.clock_s, ".0f"),
-            most=READER.memory_bytes >> 20,
+            seconds=figure(_READER.clock_s, ".0f"),
+            most=_READER.memory_bytes >> 20,
         ) from error
     kind, answer = answer[:1], answer[1:]
     if kind == b"!":

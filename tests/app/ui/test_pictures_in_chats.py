@@ -154,3 +154,19 @@ def test_a_picture_that_is_gone_is_shown_as_such(window: MainWindow, sees: Scrip
     button.fit(50, 50)
     button.show()
     wait_until(lambda: "is not there" in button.accessibleDescription() or bool(button.repaint()))
+
+
+def test_edits_and_branches_keep_a_picture(window: MainWindow, sees: ScriptedWorkspace, photo: Path) -> None:
+    offer(window, [photo])
+    window.page.composer.send_button.click()
+    chat = window.page.current
+    assert chat is not None
+    sent(sees)
+    sees.change(chat, content="Teal.", state=MessageState.COMPLETE)
+    (prompt, reply) = sees.library.messages(chat)
+    sees.turns.branch(chat, reply.id)
+    assert window.page.current not in (None, chat)
+    assert sees.library.messages(window.page.current or 0)[0].attachments == prompt.attachments
+    sees.engine.sent.clear()
+    sees.turns.edit(chat, prompt.id, "What is it?")
+    assert sent(sees).messages[-1].pictures == tuple(one.picture for one in prompt.attachments)
