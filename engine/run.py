@@ -186,7 +186,7 @@ def _left(options: LoadOptions, planner: ModelPlanner) -> str:
         source=say("measured") if best.measured else say("predicted"),
         times=figure(times, ".2g"),
     )
-    return paragraph(left, dear, displaced(plan.mode(best.mode), plan.mode("plain")))
+    return paragraph(left, dear or best.passed_over, displaced(plan.mode(best.mode), plan.mode("plain")))
 
 
 def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) -> Mode:

@@ -82,12 +82,9 @@ class Curve:
         if rows > 1 or not self._fixed:
             self._fit()
 
-    def forget_oldest(self) -> None:
-        """Forget the oldest measurement of each width but one row's."""
-        for bucket in [bucket for bucket in self._measured if bucket > 1]:
-            self._measured[bucket].popleft()
-            if not self._measured[bucket]:
-                del self._measured[bucket]
+    def forget_wider(self) -> None:
+        """Forget all measurements but one row's."""
+        self._measured = {bucket: measured for bucket, measured in self._measured.items() if bucket == 1}
         self.widest = max(self._measured, default=0)
         self._fit()
 
@@ -256,9 +253,9 @@ class Costs:
         return self._forward.measured(size + 1) >= _ENOUGH
 
     def doubt(self) -> None:
-        """Forget the oldest measurement of what rows add, because nothing was drafted for long on account of them."""
+        """Forget what rows add, because nothing was drafted for long on account of them."""
         self.doubts += 1
-        self._forward.forget_oldest()
+        self._forward.forget_wider()
 
     def _least_s(self) -> float:
         return statistics.median(self._disk_s) if self._disk_s else 0.0

@@ -28,9 +28,10 @@ from engine.model.token_tree import Draft, DraftShape
 # on chains.
 _FIRST_PLAIN = 2
 # Rounds in a row that show nothing about plain decoding before it is measured again; the first time, if forwards were
-# expected to wait for weights. As many drafts refused in a row make the oldest costs of rows forgotten, as they may
-# have been another program's (tests/engine/decoding/test_worth.py); each time doubles that number.
-_REFRESH_AFTER, _FIRST_AFTER = 64, 8
+# expected to wait for weights. As many rounds in a row that drafted nothing on account of rows make the costs of rows
+# forgotten, as they may have been another program's (tests/engine/decoding/test_worth.py); each time doubles that
+# number, at most so often.
+_REFRESH_AFTER, _FIRST_AFTER, _DOUBTED_SELDOM = 64, 8, 3
 # After so many drafts in a row whose last nodes did not pay, one node more is verified to measure its row again; the
 # number doubles each time, at most so often.
 _WIDER_AFTER, _WIDER_SELDOM = 12, 2
@@ -176,7 +177,8 @@ class Worth(Schedule):
         """Return the nodes that pay; none while plain decoding must be measured or the ledger is overdrawn."""
         self._steps = draft.steps
         cost = self._cost
-        if not draft.tokens or self._ranks is not None or (cost.flat and not cost.measured):
+        # A network that is not asked for long, since rows look dear, would leave them unmeasured for ever.
+        if self._ranks is not None or (cost.flat and not cost.measured) or not (draft.tokens or self._of_steps):
             return draft
         if not cost.measured or self._measures_plain():
             return _NOTHING
@@ -190,7 +192,7 @@ class Worth(Schedule):
             if expected - rows_cost > best_gain:
                 best_gain, best, best_cost = expected - rows_cost, count, rows_cost
         self._refused = 0 if best else self._refused + 1
-        if self._refused >= _REFRESH_AFTER << cost.doubts:
+        if self._refused >= _REFRESH_AFTER << min(cost.doubts, _DOUBTED_SELDOM):
             self._refused = 0
             cost.doubt()
         self._cut = self._cut + 1 if best and best < min(len(draft), most) else 0

@@ -19,11 +19,13 @@ Source: P-EAGLE as vllm-project/speculators has it (models/peagle).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import accumulate
 from math import exp, inf, log, log2, sqrt
+from statistics import fmean
 from typing import ClassVar, TypeAlias
 
 import torch
@@ -58,8 +60,8 @@ _WEIGHT, _MEMORY, _COUNTED = 8.0, 0.995, 32.0
 # The assumed shares of guesses that hold before any was seen: those right behind the text, for a head whose training
 # texts are unknown, and those behind a guess that held. The third is the rate at which observations fade.
 _USUAL, _ONWARD, _ONWARD_MEMORY = 0.25, 0.5, 0.95
-# Rates at which observations of what the head adds fade: for its worth lately, and for that in all texts.
-_LATELY, _EVER = 0.9, 0.98
+# Rate at which guesses fade in what the head adds to a text, and how many of it and of the texts before are remembered.
+_LATELY, _GUESSES, _GUESSES_BEFORE = 0.9, 16, 48
 # Weight of the assumption that guesses hold in this text as often as in all texts, in expected hits, and the rate at
 # which those seen fade.
 _HERE, _HERE_MEMORY = 2.0, 0.95
@@ -68,6 +70,8 @@ _HERE, _HERE_MEMORY = 2.0, 0.95
 Guess: TypeAlias = tuple[int, float]
 #: Tokens that may follow, the likeliest first.
 Guesses: TypeAlias = Sequence[Guess]
+#: Tokens that guesses of a next token were expected to gain, at the prices of a shape.
+Gain: TypeAlias = Callable[[DraftShape], float]
 # Bounds to which a share is clamped before its odds are computed, which would be infinite at 1.
 _LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
 #: Tokens that are looked at after each node: the chain goes on with the first and ends at the others. On 27 greedy
@@ -271,12 +275,12 @@ class ShareChances(Chances):
         self._first = accuracies[0][0] if accuracies else usual
         self._seen = {kind: Matched(*each) for kind, *each in counted.shares} if counted else {}
         self.limit(_COUNTED)
-        # tokens that guesses of a next token gain beyond their rows, by their chances: in all texts, and lately
-        self._usual: float | None = None
-        self.adds = self._first
+        # Gains of the guesses of some next tokens, at the prices of a shape: in this text, and in those before
+        self._lately = deque[Gain](maxlen=_GUESSES)
+        self._before = deque[Gain](maxlen=_GUESSES_BEFORE)
         # share of the likeliest guesses that held where the guess before had held
         self.onward = accuracies[1][0] if len(accuracies) > 1 else _ONWARD
-        self.step_worth = 0.0  # least worth that the last proposal wanted of a step
+        self.step_worth = 0.0  # least worth that the last proposal wanted of a step that it might have
         self._expected = self._held = 0.0  # lately
 
     def of_share(self, share: float) -> float:
@@ -284,17 +288,27 @@ class ShareChances(Chances):
         here = (_HERE + self._held) / (_HERE + self._expected)
         return min(here * self.chance(share_class(share), share), _MOST_SHARE)
 
-    def added(self, gain: float) -> None:
-        """Note the tokens that guesses of a next token were expected to gain.
+    def added(self, gain: Gain) -> None:
+        """Note how many tokens guesses of a next token were expected to gain at any prices.
+
+        Rows and steps that look dear beside other programs are so for these alone, and the guesses hold as before.
+        """
+        self._lately.append(gain)
+
+    def adds(self, shape: DraftShape) -> float:
+        """Return the tokens that guesses of a next token gain, by those lately, at a shape's prices.
 
         A head that doubts a long match takes away more than it adds, but it is asked where steps cost nothing.
         """
-        self.adds = max(_LATELY * self.adds + (1 - _LATELY) * gain, 0.0)
-        self._usual = self.adds if self._usual is None else max(_EVER * self._usual + (1 - _EVER) * gain, 0.0)
+        adds = fmean([gain(shape) for gain in self._before]) if self._before else self._first
+        for gain in self._lately:
+            adds = max(_LATELY * adds + (1 - _LATELY) * gain(shape), 0.0)
+        return max(adds, 0.0)
 
-    def begin(self, shape: DraftShape) -> None:
-        """Begin a reply, to which the head may add what it usually does; rows cost what this shape says."""
-        self.adds = shape.gain((self._first,)) if self._usual is None else self._usual
+    def begin(self) -> None:
+        """Begin a text, to which the head may add what it usually does."""
+        self._before.extend(self._lately)
+        self._lately.clear()
 
     def of(self, guesses: Guesses, match: Guess | None) -> list[Guess]:
         """Return the tokens of a match and of guesses with their chances, the match's token first."""
@@ -374,7 +388,6 @@ class ChainDraft(Drafter):
         self._chances = chances
         # For each step of the head's last chain: its guesses, the match's token, and the token that it went on with
         self._guessed: list[tuple[Guesses, Guess | None, int]] = []
-        self._shape = DraftShape(0)  # of the last draft
         self._missed = 0  # tokens since it was asked
         # That the head is asked is decided a round ahead, so that rows for one that is not stay where they are.
         self.wants_hidden = False
@@ -386,9 +399,11 @@ class ChainDraft(Drafter):
         self._guessed = []
         self._missed = 0
         self.wants_hidden = False
-        self._chances.begin(self._shape)
-        # A head that has not paid lately reads nothing before it is asked.
-        self.reads_hidden = self._chances.adds >= self._chances.step_worth
+        self._chances.begin()
+        # A head whose steps do not pay even where rows cost nothing reads nothing before it is asked. What rows cost
+        # in the last reply may be due to other programs.
+        worth = self._chances.step_worth
+        self.reads_hidden = self._chances.adds(DraftShape(0, step_worth=worth)) >= worth
         return self._head.reset(prompt)
 
     def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
@@ -411,17 +426,20 @@ class ChainDraft(Drafter):
     def propose(self, shape: DraftShape) -> Draft:
         """Draft a tree within the shape's rows; each step of the head promises at least the shape's worth."""
         match, worth, chances = self._after((), shape.rows), shape.step_worth, self._chances
-        self._shape, chances.step_worth = shape, worth
-        may_ask, self.wants_hidden = self.wants_hidden, self._pays(worth)
-        unsaid = self._unsaid(match)
-        if shape.rows < 1 or worth > 1.0 or not may_ask or unsaid * max(chances.adds, worth) < worth:
+        may_ask, self.wants_hidden = self.wants_hidden, False
+        if worth > 1.0:
             return match
-        before = shape.gain(map(exp, match.scores))
-        tree, path = _Tree(), list[int]()
-        place, steps, gain = ROOT, 0, 0.0
+        chances.step_worth, adds = worth, chances.adds(shape)
+        self.wants_hidden = adds >= worth or self._may_pay()
+        unsaid = self._unsaid(match)
+        if shape.rows < 1 or not may_ask or unsaid * max(adds, worth) < worth:
+            return match
+        alone = [*map(exp, match.scores)]
+        tree, path, known = _Tree(), list[int](), list[float]()
+        place, steps = ROOT, 0
 
         def goes_on(logits: Tensor) -> int | None:
-            nonlocal place, steps, match, gain
+            nonlocal place, steps, match, known
             (guesses,) = self._guesses(logits)
             said = (match.tokens[0], min(exp(match.scores[0]), _MOST_SHARE)) if match else None
             nodes = {token: tree.add(place, token, log(chance)) for token, chance in chances.of(guesses, said)}
@@ -432,16 +450,15 @@ class ChainDraft(Drafter):
             path.append(token)
             place, steps, match = nodes[token], steps + 1, self._after(path, shape.rows - steps - 1)
             known = [*map(exp, tree.scores)]
-            gain = shape.gain(known) - worth * (steps - 1)
             promise = exp(tree.scores[place]) * self._unsaid(match) * chances.onward
-            promise = shape.gain([*known, promise]) - worth * steps - gain
-            return None if steps >= shape.rows or promise < 0.0 else token
+            promise = shape.gain([*known, promise]) - shape.gain(known)
+            return None if steps >= shape.rows or promise < worth else token
 
         self._head.run_chain(goes_on, self._learn)
         if match:
             tree.hang(tree.add(place, match.tokens[0], match.scores[0]), match)
         if unsaid >= _HALF:
-            chances.added((gain - before) / unsaid)
+            chances.added(lambda at: (at.gain(known) - at.step_worth * (steps - 1) - at.gain(alone)) / unsaid)
         return replace(tree.draft(shape.rows), steps=steps)
 
     def _after(self, path: Sequence[int], most: int) -> Draft:
@@ -452,11 +469,9 @@ class ChainDraft(Drafter):
         """Return the chance that the next token is not the match's; 1 without a match."""
         return 1.0 - exp(match.scores[0]) if match else 1.0
 
-    def _pays(self, step_worth: float) -> bool:
-        """Return whether the head's tokens are worth a step, or may be by now."""
-        unread = self._head.waiting - self._missed
-        may_pay = self._missed >= max(_PAUSE, _FOR_EACH_ROW * unread)
-        return step_worth <= 1.0 and (may_pay or self._chances.adds >= step_worth)
+    def _may_pay(self) -> bool:
+        """Return whether a head that did not pay may do so by now."""
+        return self._missed >= max(_PAUSE, _FOR_EACH_ROW * (self._head.waiting - self._missed))
 
     def _learn(self, logits: Tensor, tokens: Sequence[int]) -> None:
         """Learn at once from the tokens that came while the head was not asked."""
@@ -464,7 +479,8 @@ class ChainDraft(Drafter):
         if missed:
             for guesses, token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
                 self._chances.learn_from(guesses, token)
-                self._chances.added(self._shape.gain(chance for _, chance in self._chances.of(guesses, None)))
+                chances = [chance for _, chance in self._chances.of(guesses, None)]
+                self._chances.added(partial(DraftShape.gain, chances=chances))
 
     def _guesses(self, logits: Tensor) -> list[Guesses]:
         """Return the likeliest tokens after each row."""

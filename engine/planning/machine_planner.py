@@ -64,6 +64,10 @@ _NOT_TRIED = mark(
     "choose the draft."
 )
 _VOTES_ALONE = mark("It has one draft only, whose own mode does the same.")
+_VOTES_UNMEASURED = mark(
+    "Predictions do not tell votes of several drafts from the best draft alone, so it is taken only where it was "
+    "measured to be faster: measure every mode, or choose it."
+)
 _HARDLY_FASTER = mark("It is not faster than the mode taken by more than speeds differ from one time to the next.")
 _LOOKUP = mark("Auto: lookup needs no second model, and drafts only while that is faster than plain.")
 _DISPLACED = mark("Beside the draft {beside} of the model's layers stay in memory, without it {alone}.")
@@ -316,10 +320,12 @@ class MachinePlanner:
         error = PlainError(weight_bytes(self._target.config, plain.load.weights), times)
         return f"{self._target.digest[:16]} {_kind(plain.load)}", error
 
-    def _passed_over(self, mode: Mode, drafts: Drafts, dear: str, untried: bool) -> str:
+    def _passed_over(self, mode: Mode, drafts: Drafts, dear: str, untried: bool, measured: bool) -> str:
         """Return the reason why ``auto`` never takes a mode however fast it is, or an empty text if it may."""
         if mode.takes_several and len(drafts) < 2:
             return say(_VOTES_ALONE)  # that draft's own mode does as much
+        if mode.takes_several and not (dear or measured):
+            return say(_VOTES_UNMEASURED)
         return dear or (say(_NOT_TRIED) if untried and not self._named else "")
 
     def _worth(self, plan: ModePlan) -> float:
@@ -419,7 +425,7 @@ class MachinePlanner:
             predicted_per_second=predicted.tokens_per_second,
             error=measured[0] / best.tokens_per_second if measured else None,
             dear=too_dear,
-            passed_over=self._passed_over(mode, drafts, too_dear, untried),
+            passed_over=self._passed_over(mode, drafts, too_dear, untried, measured is not None),
             first_token_s=self.first_token_s(mode, load, drafts, min(PROMPT_TOKENS, load.context)),
             tokens_per_round=best.tokens,
             draft_nodes=best.nodes,

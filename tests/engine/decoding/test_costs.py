@@ -119,8 +119,8 @@ def test_what_another_program_took_is_not_the_rows_cost() -> None:
     assert cost.knows(3)
 
 
-def test_rows_cost_no_more_than_forwards_and_doubts_forget_the_oldest() -> None:
-    cost = _rows(Costs(), (0, 1.0), (0, 1.0), (1, 9.0), (1, 9.0))
+def test_rows_cost_no_more_than_forwards_and_doubts_forget_them() -> None:
+    cost = _rows(Costs(), (0, 1.0), (0, 1.0), (1, 9.0), (1, 9.0), (1, 9.0))
     assert cost.forward_s(1) == 2.0
     cost.doubt()
     assert cost.doubts == 1

@@ -90,7 +90,7 @@ class Machine:
 
     def __init__(self, forward_ms: dict[str, float], step: float) -> None:
         self._ms = {int(rows): ms for rows, ms in forward_ms.items()}
-        self._cost, self._chances, self._matches = Costs(step=step), ShareChances(HeadDraft.usual), MatchChances()
+        self.cost, self._chances, self._matches = Costs(step=step), ShareChances(HeadDraft.usual), MatchChances()
         self.asked = 0.0
 
     def decoded(self, recorded: dict[str, Any], wrong: bool = False) -> Replayed:
@@ -109,7 +109,7 @@ class Machine:
                 recorded["prompt"],
                 recorded["reply"],
                 drafter,
-                Worth(drafter, 15, self._cost),
+                Worth(drafter, 15, self.cost),
                 self._forward_s,
             ),
             draft_s=lambda draft: head_s() if draft.steps else 0.0,
@@ -153,6 +153,19 @@ def test_a_large_target_gains_by_a_head_what_lookup_cannot() -> None:
             asked.append(machine.asked)
         assert mean(gains) > least
         assert mean(asked) > 0.4
+
+
+def test_rows_that_looked_dear_for_some_rounds_do_not_leave_a_head_alone_for_ever() -> None:
+    """Another program slows the forwards of more than one row down, and is gone before a plain one is measured."""
+    machine = large()
+    for rows, ms in RECORDED["wide_forward_ms"].items():
+        for _ in range(3):
+            machine.cost.add_forward(int(rows) - 1, ms * (3 if int(rows) > 1 else 1) / 1e3)
+    replies = [each for each in RECORDED["replies"] if each["temperature"] == 0.0]
+    for recorded in replies * 2:
+        machine.decoded(recorded)
+    assert mean([machine.decoded(recorded).speedup for recorded in replies]) > 1.1
+    assert machine.asked > 0.4
 
 
 def test_a_head_that_became_worth_it_is_noticed() -> None:

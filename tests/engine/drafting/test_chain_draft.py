@@ -169,7 +169,7 @@ def test_shares_are_worth_from_the_first_reply_on_what_training_counted() -> Non
     assert ShareChances(0.25, counted).of_share(0.5) < 0.2
     assert ShareChances(0.25, older).of_share(0.5) == ShareChances(0.25).of_share(0.5) == 0.5
     for chances in (ShareChances(0.25, counted), ShareChances(0.25, older)):
-        assert (chances.adds, chances.onward) == (0.4, 0.2)
+        assert (chances.adds(DraftShape(15)), chances.onward) == (0.4, 0.2)
     with pytest.raises(ValueError, match="more guesses hold"):
         from_plain(HeadCalibration, plain | {"shares": [[0, 1.0, 2.0]]})
 
@@ -184,10 +184,21 @@ def test_a_text_in_which_no_guess_holds_is_noticed_before_shares_are_known() -> 
 def test_steps_that_cost_nothing_are_taken_after_the_head_doubted_a_long_match() -> None:
     """With a fixed number of nodes no step has a price, but a match whose chance falls has lost expected tokens."""
     chances = ShareChances(0.25)
-    chances.added(-5.0)
-    assert chances.adds >= chances.step_worth == 0.0
-    chances.begin(DraftShape(15))
-    assert chances.adds >= 0.0
+    chances.added(lambda shape: -5.0)
+    assert chances.adds(DraftShape(15)) >= chances.step_worth == 0.0
+    chances.begin()
+    assert chances.adds(DraftShape(15)) >= 0.0
+
+
+def test_guesses_that_held_are_worth_asking_for_again_once_rows_are_cheap_again() -> None:
+    """Other programs make rows look dear for some rounds, in which no guess pays; they say nothing of the guesses."""
+    chances = ShareChances(0.25)
+    dear, usual = (DraftShape(15, step_worth=0.1, row_worth=worth) for worth in (1.0, 0.1))
+    for _ in range(30):
+        chances.added(lambda shape: shape.gain([0.6, 0.2]))
+    for _ in range(2):
+        assert chances.adds(dear) < 0.1 < 0.5 < chances.adds(usual)
+        chances.begin()
 
 
 @pytest.mark.parametrize("step_ms", [10.0, 40.0])

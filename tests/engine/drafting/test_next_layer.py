@@ -88,7 +88,7 @@ def always_drafts(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
 
     monkeypatch.setattr(Worth, "_choose", lambda schedule: nodes)
     monkeypatch.setattr(Worth, "_overdrawn", lambda schedule, **asked: False)
-    monkeypatch.setattr(ChainDraft, "_pays", lambda chain, worth: True)
+    monkeypatch.setattr(ChainDraft, "_may_pay", lambda chain: True)
     monkeypatch.setattr(ChainDraft, "propose", free)
 
 

@@ -24,7 +24,7 @@ from engine.model_file import OpenedModel
 from engine.modes import MODES as ALL_MODES
 from engine.planning.cost_model import KINDS, published_expectation
 from engine.planning.machine_planner import PROMPT_TOKENS, MachinePlan, MachinePlanner, ModePlan, reason
-from engine.planning.profile import Profile, Yielded, drafter_key
+from engine.planning.profile import Profile, Spoken, Yielded, drafter_key
 from tests.support.machines import (
     dovetail_head,
     machine,
@@ -510,6 +510,34 @@ def test_heads_are_expected_to_give_what_was_counted_of_them() -> None:
     assert widths[best.draft_nodes + 1] == max(widths.values()) == best.tokens_per_second
     assert best.tokens_per_round == pytest.approx({4: 2.3, 8: 2.8, 16: 3.1, 32: 3.3}[best.draft_nodes + 1])
     assert good.mode("dovetail").draft_nodes <= 15
+
+
+def test_votes_are_taken_only_where_they_were_measured_to_be_faster() -> None:
+    """Yields of other replies promise more of them than of a draft alone, which they did not keep."""
+    drafts = small_draft(), heads((1.0, 1.6, 1.8, 1.9, 1.9, 1.9, 1.9))
+    alone, other = drafter_key("dovetail", drafts[0].digest), drafter_key("ghidorah", drafts[1].digest)
+    votes = drafter_key("minions", *(draft.digest for draft in drafts))
+    much = dict.fromkeys(KINDS, Yielded(rounds=500.0, drafted=500.0, tokens=2500.0, nodes=2000.0))
+    promised = Profile(yields={votes: much})  # type: ignore[dict-item]
+    request = LoadOptions(weights="q4_k_m", vram_budget_bytes=0)
+
+    def plan(profile: Profile) -> MachinePlan:
+        return MachinePlanner(
+            machine("desktop-16gb-8gb"), target("llama-7b"), drafts, request, profiles=lambda weights: profile
+        ).plan()
+
+    before = plan(promised)
+    assert before.modes[0].mode == "minions"
+    assert (before.modes[0].measured, before.chosen) == (False, before.modes[1].mode)
+    assert "measured to be faster" in before.modes[0].passed_over
+    load = before.modes[0].load
+    assert load is not None
+    for speed, chosen in ((9.0, "minions"), (7.0, "dovetail")):
+        measured = promised
+        for drafter, own in ((votes, speed), (alone, 8.0), (other, 6.0), (drafter_key("plain"), 5.0)):
+            for kind in KINDS:
+                measured = measured.with_spoken(load.placement, drafter, kind, Spoken(60, 60 / own, busy=False))
+        assert plan(measured).chosen == chosen
 
 
 def test_a_head_is_expected_to_give_what_its_training_counted(tmp_path: Path) -> None:
