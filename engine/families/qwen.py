@@ -218,7 +218,9 @@ LINE = Line(
             slides=lambda values, layer: layer < values["max_window_layers"] and layer % 2 == 0,
         ),
         "qwen3": Values({**_DENSE, "head_dim": 128}, slides=_slides),
-        "qwen3_vl_text": Values({**sizes(151_936, 128_000, 22_016, kv_heads=32), "head_dim": 128}),
+        "qwen3_vl_text": Values(
+            {**sizes(151_936, 128_000, 22_016, kv_heads=32), "head_dim": 128, "rope_theta": 500_000.0}
+        ),
         "qwen3_moe": Values(
             {
                 **sizes(151_936, 32_768, 6144, hidden=2048, layers=24, kv_heads=4),

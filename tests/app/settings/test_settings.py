@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.bridge.program_server import PhoneServer, ProgramServer
 from app.chat.conversation import ConversationOptions
 from app.chat.engine_options import load_options
 from app.settings import settings_file
@@ -43,11 +44,12 @@ def test_every_setting_has_help_and_an_allowed_default() -> None:
 
 
 def test_every_setting_is_read_somewhere() -> None:
-    """One that nothing reads is a switch without a lamp; sampling and modes' options are read by their names."""
+    """One that nothing reads is a switch without a lamp; sampling, modes' options and servers are read by name."""
     app = Path(__file__).resolve().parents[3] / "app"
     declared = {app / "settings" / "settings.py", app / "settings" / "pages.py"}
     source = "\n".join(path.read_text(encoding="utf-8") for path in app.rglob("*.py") if path not in declared)
     by_name = {field.name for field in fields(SamplingOptions)} | set(mode_options())
+    by_name |= {ProgramServer.switched_by, PhoneServer.switched_by}
     unread = [
         name
         for name in Settings.declared()
