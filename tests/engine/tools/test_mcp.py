@@ -127,9 +127,13 @@ def test_a_server_that_stays_ends_with_its_session() -> None:
 
 def test_lies_about_schemas_are_found() -> None:
     tools = {tool.name: tool for tool in list_tools(server_like("lying"), lambda address: None).tools}
-    assert [name for name, tool in tools.items() if not tool.problem] == ["wrong-result", "right"]
+    assert [name for name, tool in tools.items() if not tool.problem] == ["nowhere", "wrong-result", "right"]
+    assert tools["elsewhere"].problem == tools["result-elsewhere"].problem == "Its schema refers to another place."
     found = listed(server_like("lying"))
-    assert list(found) == ["wrong-result", "right"]
+    assert list(found) == ["nowhere", "wrong-result", "right"]
+    nowhere = called(found["nowhere"], a=1)
+    assert nowhere.failed
+    assert "do not fit" in nowhere.text
     wrong = called(found["wrong-result"])
     assert wrong.failed
     assert "schema" in wrong.text.lower()
