@@ -124,9 +124,9 @@ class ToolDesk(QObject):
         one = self._open.get(chat)
         if one is None or one.runs or chat != self._shown:
             return
-        for number, step in enumerate(one.steps):  # what was switched off or replaced meanwhile is not called
+        for at, step in enumerate(one.steps):  # what was switched off or replaced meanwhile is not called
             if step.state == "asks" and not self._is_on(one.offered[step.name]):
-                self._change(one, number, state="failed", result=tr("There is no tool of this name."))
+                self._change(one, at, state="failed", result=tr("There is no tool of this name."))
         waiting = [number for number, step in enumerate(one.steps) if step.state == "asks"]
         if not waiting:
             del self._open[chat]
