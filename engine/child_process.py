@@ -14,7 +14,7 @@ from multiprocessing.context import SpawnContext
 
 from engine.terminal import set_up_streams
 
-#: Calls before a process ends because its parent has: of programs that it started, and that would go on.
+#: Calls before a process ends, by itself or because its parent has: for programs that it started, and that would go on.
 LAST_ACTS: list[Callable[[], object]] = []
 
 

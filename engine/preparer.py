@@ -17,7 +17,7 @@ from multiprocessing.context import SpawnProcess
 from threading import Lock
 from typing import Any
 
-from engine.child_process import belong_to_window, limit_memory, spawning
+from engine.child_process import LAST_ACTS, belong_to_window, limit_memory, spawning
 from engine.errors import Cancelled, UnsupportedModel
 
 _START_S = 120.0
@@ -232,7 +232,8 @@ class Preparer:
     def _end(self) -> None:
         if self._running is not None:
             process, connection = self._running
-            others = _started_by(process.pid) if self.starts_others else []
+            # The number of one that has ended may be another program's by now.
+            others = _started_by(process.pid) if self.starts_others and process.is_alive() else []
             process.kill()
             for other in others:
                 with suppress(Exception):  # it has ended by itself, or is not ours to end
@@ -286,6 +287,8 @@ def _serve(connection: Connection, memory_bytes: int, idle_s: float | None, nice
                 end = _FAILED + work + f": {type(error).__name__}".encode()
             del question, answer
             connection.send_bytes(end)
+    for act in LAST_ACTS:
+        act()
 
 
 def _results(work: str, question: bytes) -> Iterable[bytes]:

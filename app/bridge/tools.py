@@ -8,11 +8,12 @@ from functools import partial
 from threading import Event
 from typing import Literal
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge.worker import Worker
 from app.chat.conversation import ToolStep
 from app.chat.reply import Ticket
+from app.words import tr
 from engine.errors import TenonError
 from engine.messages import ToolCall
 from engine.tools.acts import Act, acts, erase_acts
@@ -24,6 +25,7 @@ from engine.tools.servers import (
     forget_server,
     keep_server,
     read_servers,
+    renewed,
     servers,
 )
 
@@ -60,7 +62,8 @@ class ToolDesk(QObject):
         super().__init__(parent)
         self.servers = servers()
         self.busy: set[str] = set()  # names of servers that are asked for their tools
-        self._for_chat: set[tuple[int, str]] = set()  # conversation id, digest of a tool
+        # Conversation id, name, place and arguments of a server, digest of a tool
+        self._for_chat: set[tuple[int, str, str, tuple[str, ...], str]] = set()
         self._open: dict[int, _Calls] = {}
         self._shown: int | None = None
         self._worker = Worker("tenon-tool-list", self)
@@ -84,7 +87,7 @@ class ToolDesk(QObject):
         if ticket.conversation_id != self._shown:
             self.waits.emit(ticket.conversation_id)
         # The reply itself learns of them first.
-        self._worker.run(lambda: None, lambda _: self._go_on(ticket.conversation_id))
+        QTimer.singleShot(0, self, lambda: self._go_on(ticket.conversation_id))
 
     def answer(self, reply_id: int, number: int, answer: Answer) -> None:
         """Take the user's answer to a question; the number is that of the step in its reply."""
@@ -96,7 +99,7 @@ class ToolDesk(QObject):
         if answer == "no":
             self._change(one, number, state="refused")
         elif answer == "chat":
-            self._for_chat.add((chat, offer.tool.digest))
+            self._for_chat.add(_in_chat(chat, offer))
         elif answer == "always":
             self.change_tool(offer.server.name, offer.tool.name, lambda tool: replace(tool, allowed=offer.tool.digest))
         one.once.add(number)
@@ -121,6 +124,9 @@ class ToolDesk(QObject):
         one = self._open.get(chat)
         if one is None or one.runs or chat != self._shown:
             return
+        for at, step in enumerate(one.steps):  # what was switched off or replaced meanwhile is not called
+            if step.state == "asks" and not self._is_on(one.offered[step.name]):
+                self._change(one, at, state="failed", result=tr("There is no tool of this name."))
         waiting = [number for number, step in enumerate(one.steps) if step.state == "asks"]
         if not waiting:
             del self._open[chat]
@@ -143,11 +149,15 @@ class ToolDesk(QObject):
             lambda error: self._came(one, number, Outcome(error.message, failed=True)),
         )
 
+    def _is_on(self, offer: OfferedTool) -> bool:
+        server, tool = self.server(offer.server.name), self.tool(offer.server.name, offer.tool.name)
+        return server is not None and server.on and server.is_as(offer.server) and tool is not None and tool.on
+
     def _allowed(self, one: _Calls, number: int) -> bool:
         offer = one.offered[one.steps[number].name]
         known = self.tool(offer.server.name, offer.tool.name)
         always = known is not None and known.is_allowed and known.digest == offer.tool.digest
-        return number in one.once or always or (one.ticket.conversation_id, offer.tool.digest) in self._for_chat
+        return number in one.once or always or _in_chat(one.ticket.conversation_id, offer) in self._for_chat
 
     def _came(self, one: _Calls, number: int, outcome: Outcome) -> None:
         chat = one.ticket.conversation_id
@@ -193,6 +203,8 @@ class ToolDesk(QObject):
         """
         server = self.server(name)
         assert server is not None
+        if place != server.place:  # what was allowed was so for the place before
+            server = replace(server, tools=tuple(replace(tool, allowed="") for tool in server.tools))
         keep_server(replace(server, place=place), {"key": key} if key else {})
         self._read_again()
 
@@ -211,7 +223,9 @@ class ToolDesk(QObject):
                 self.said.emit(error.message)
 
         def took(listed: ToolServer) -> None:
-            change_server(name, lambda now: replace(now, tools=listed.tools, on=True))
+            change_server(  # the user may have changed what is allowed meanwhile
+                name, lambda now: replace(now, tools=renewed(now.tools, listed.tools, first=not now.tools), on=True)
+            )
             ended(None)
 
         worker = Worker(f"tenon-tools-{name}", self)
@@ -270,3 +284,8 @@ class ToolDesk(QObject):
     def _read_again(self) -> None:
         self.servers = servers()
         self.changed.emit()
+
+
+def _in_chat(chat: int, offer: OfferedTool) -> tuple[int, str, str, tuple[str, ...], str]:
+    """Return the mark by which a tool is allowed in a chat: as it is, of the server that has it."""
+    return chat, offer.server.name, offer.server.place, offer.server.arguments, offer.tool.digest

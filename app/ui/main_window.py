@@ -246,6 +246,7 @@ class MainWindow(QMainWindow):
     @Slot(str)
     def _place_changed(self, place: str) -> None:
         self.sidebar.choose_place(place)
+        self._workspace.tools.show(self.page.current if place == CHAT else None)
         self._take_back()
         self.toast.leave_page()
         page = self.places.currentWidget()

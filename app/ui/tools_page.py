@@ -21,6 +21,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.tool_card import PlainView
 from app.words import mark, tr
 from engine.errors import TenonError
+from engine.sentences import legible
 
 _FIELD_PX = 72
 _MOST_ACTS = 200
@@ -49,7 +50,7 @@ class ToolRow(QWidget):
     def __init__(self, theme: Theme, desk: ToolDesk, server: str, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._desk, self._server, self._name = desk, server, name
-        self.box = TickBox(theme, name, self)
+        self.box = TickBox(theme, str(legible(name)), self)
         self.box.clicked.connect(self._switch)
         self._about = PlainLabel(self, kind="small", wrap=True)
         self._state = PlainLabel(self, kind="small", wrap=True)
@@ -285,7 +286,7 @@ class ToolsPage(PlacePage):
             f"{figures.duration(act.seconds * 1e3)}" + (f"  {act.problem}" if act.problem else "")
             for act in acts[:_MOST_ACTS]
         ]
-        self.record.show_text("\n".join(lines) or tr("Nothing yet."))
+        self.record.show_text("\n".join(" ".join(line.split()) for line in lines) or tr("Nothing yet."))
         self.record.fit(max(self.record.width(), 200))
         self.erase_button.setEnabled(bool(acts))
 

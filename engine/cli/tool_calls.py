@@ -65,6 +65,8 @@ class TerminalTools:
     def __init__(self, known: Sequence[ToolServer], allowed: Sequence[str], rounds: int) -> None:
         self._offered = offered(known)
         self._allowed = set(allowed)
+        self._servers = {"all", *(one.name for one in known)}  # names that no tool's own can be taken for
+        self._always: set[str] = set()  # names of tools that the user has allowed in this run
         self._rounds = rounds
         self._form: ToolFormat = DESCRIBED
 
@@ -100,7 +102,7 @@ class TerminalTools:
         if one is None:
             return "There is no tool of this name."
         if not self._may(one, wish):
-            print(f"tenon: {one.title} was not called.", file=sys.stderr)
+            print(f"tenon: {legible(one.title)} was not called.", file=sys.stderr)
             return "The user did not allow this call."
         pressed: list[bool] = []  # a signal's handler takes no lock
         with on_interrupt(lambda: pressed.append(True)):
@@ -112,7 +114,8 @@ class TerminalTools:
         return outcome.text
 
     def _may(self, one: OfferedTool, wish: ToolCall) -> bool:
-        if self._allowed & {"all", one.name, one.title, one.server.name}:
+        names = {"all", one.title, one.server.name} | ({one.name} - self._servers)
+        if one.name in self._always or self._allowed & names:
             return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return False
@@ -122,7 +125,7 @@ class TerminalTools:
         print("tenon: Allow it? y for yes, a for always in this run, n for no: ", end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline().strip().lower()
         if answer == "a":
-            self._allowed.add(one.name)
+            self._always.add(one.name)
         return answer in ("y", "yes", "a")
 
     @staticmethod

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
+from engine.errors import InvalidOption
 from engine.files import read_file
 from engine.hub.kept_list import lists_held
 from engine.hub.model_folders import data_folder
@@ -16,6 +17,7 @@ from engine.json_text import from_plain, read_json
 FILE_NAME = "tool-acts.jsonl"
 _MOST_BYTES = 1 << 20
 _LONGEST = 2_000
+_LATEST = 1e11  # seconds since 1970: calendars end not far after
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def note_act(act: Act) -> None:
     path = data_folder() / FILE_NAME
     short = asdict(act) | {"arguments": act.arguments[:_LONGEST], "at": act.at or time.time()}
     line = json.dumps(short).encode() + b"\n"
-    with suppress(OSError), lists_held(path.parent):
+    with suppress(OSError, InvalidOption), lists_held(path.parent):
         before = read_file(path) if path.exists() else b""
         if len(before) + len(line) > _MOST_BYTES:
             before = before[len(before) // 2 :].partition(b"\n")[2]
@@ -52,7 +54,7 @@ def acts() -> list[Act]:
         for line in read_file(data_folder() / FILE_NAME).splitlines():
             with suppress(ValueError):
                 found.append(from_plain(Act, read_json(line)))
-    return found[::-1]
+    return [act for act in found[::-1] if 0 <= act.at < _LATEST and 0 <= act.seconds < _LATEST]
 
 
 def erase_acts() -> None:

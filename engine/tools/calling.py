@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.errors import ToolFailed
+from engine.errors import Cancelled, ToolFailed
 from engine.json_text import from_plain, read_json, whole_characters
 from engine.messages import Tool, ToolCall
 from engine.preparer import Beyond, Preparer, TookTooLong, TookTooMuch
@@ -96,6 +96,11 @@ def call(
         Cancelled: Nobody waits any more.
     """
     begun = time.monotonic()
+
+    def note(problem: str) -> None:
+        seconds = time.monotonic() - begun
+        note_act(Act(one.server.name, one.tool.name, wish.arguments, seconds=seconds, problem=problem))
+
     try:
         arguments = read_json(wish.arguments or "{}")
         outcome = _called(one, arguments, cancelled, time_s)
@@ -103,13 +108,15 @@ def call(
         outcome = Outcome(say("The arguments are no JSON."), failed=True)
     except ToolFailed as error:
         outcome = Outcome(error.message, failed=True)
+    except Cancelled:  # it may have done what it was called for
+        note(say("It was stopped before it ended."))
+        raise
     if len(outcome.text) > MOST_CHARACTERS:
         left = len(outcome.text) - MOST_CHARACTERS
         outcome = replace(outcome, text=f"{outcome.text[:MOST_CHARACTERS]}\n[{left} more characters are left out.]")
     seconds = time.monotonic() - begun
     if not outcome.changed:
-        problem = outcome.text[:500] if outcome.failed else ""
-        note_act(Act(one.server.name, one.tool.name, wish.arguments, seconds=seconds, problem=problem))
+        note(outcome.text[:500] if outcome.failed else "")
     return replace(outcome, text=whole_characters(outcome.text), seconds=seconds)
 
 
@@ -153,7 +160,8 @@ def _called(one: OfferedTool, arguments: object, cancelled: Callable[[], bool], 
         }  # fmt: skip
         found = _asked(server, question, cancelled, lambda address: None)
     if "changed" in found:
-        change_server(server.name, lambda now: _with_tools(now, found["changed"]))
+        # One of the command line may have the name of another one that was added.
+        change_server(server.name, lambda now: _with_tools(now, found["changed"]) if now.is_as(server) else now)
         return Outcome(
             say("{name} is not the tool any more that it was: look at it again.", name=one.title), True, True
         )

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import queue
+import re
 import socket
 import threading
 import time
@@ -30,6 +31,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from referencing.exceptions import Unresolvable
 
 from engine.child_process import LAST_ACTS
 from engine.kept_secret import NoKeyring, find_secret, keep_secret
@@ -41,6 +43,8 @@ _MOST_SCHEMA = 32_000
 _SIGN_IN_S = 300.0
 _BUSY_SHARE, _BUSY_S = 0.5, 10.0  # of a processor, while nobody asks
 _LAST_LINES = 5
+#: A reference to a schema that stands elsewhere: the library would fetch it, from any address or file.
+_ELSEWHERE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "(?!#)')
 
 
 class _SignIn(Exception):
@@ -126,8 +130,9 @@ class _Session:
             return {"changed": tools}
         try:
             jsonschema.validate(asked["arguments"], json.loads(tool["parameters"]))
-        except jsonschema.ValidationError as error:
-            return {"text": f"The arguments do not fit the tool's schema: {error.message[:500]}", "failed": True}
+        except (jsonschema.ValidationError, Unresolvable) as error:
+            reason = getattr(error, "message", str(error))[:500]
+            return {"text": f"The arguments do not fit the tool's schema: {reason}", "failed": True}
         self._called = True
         try:
             result = await client.call_tool(asked["name"], asked["arguments"])
@@ -271,7 +276,7 @@ async def _listed(client: Client) -> list[dict[str, Any]]:
                 "description": tool.description or tool.title or "",
                 "parameters": parameters if len(parameters) <= _MOST_SCHEMA else "{}",
                 "reads_only": bool(hints and hints.read_only_hint),
-                "problem": _schema_problem(tool.input_schema, parameters),
+                "problem": _schema_problem(tool, parameters),
             }
         cursor = page.next_cursor
         if cursor is None or len(found) == before:  # a server may go on for ever
@@ -279,9 +284,12 @@ async def _listed(client: Client) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _schema_problem(schema: dict[str, Any], text: str) -> str:
+def _schema_problem(tool: types.Tool, text: str) -> str:
+    schema = tool.input_schema
     if len(text) > _MOST_SCHEMA:
         return say("The schema of its arguments is too long.")
+    if _ELSEWHERE.search(text) or _ELSEWHERE.search(json.dumps(tool.output_schema)):
+        return say("Its schema refers to another place.")
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError:

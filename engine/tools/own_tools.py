@@ -12,7 +12,7 @@ from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from engine.errors import InvalidOption, TenonError
 from engine.files import read_file
@@ -25,7 +25,7 @@ _SEARCHED_BYTES, _SEARCH_S = 2 << 20, 15.0
 _MOST_PAGE_BYTES, _MOST_REDIRECTS, _PAGE_S = 5 << 20, 5, 20.0
 _MOST_RESULTS = 8
 #: Networks whose addresses stand for others, which may be private ones.
-_TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+_TRANSLATED = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96")))
 
 
 def _tool(name: str, description: str, properties: dict[str, str], required: tuple[str, ...] = ()) -> KnownTool:
@@ -63,9 +63,15 @@ OWN_TOOLS: dict[Kind, tuple[KnownTool, ...]] = {
 
 def answer(question: bytes) -> bytes:
     """Carry out a call: JSON with the tool's name and arguments, the place and the key."""
+    import jsonschema  # type: ignore[import-untyped]
+
     asked = json.loads(question)
+    schema = next(tool.parameters for tools in OWN_TOOLS.values() for tool in tools if tool.name == asked["name"])
     try:
+        jsonschema.validate(asked["arguments"], json.loads(schema))
         said = {"text": _ACTS[asked["name"]](asked), "failed": False}
+    except jsonschema.ValidationError as error:
+        said = {"text": f"The arguments do not fit the tool's schema: {error.message[:500]}", "failed": True}
     except TenonError as error:
         said = {"text": error.message, "failed": True}
     except OSError as error:
@@ -167,7 +173,7 @@ def is_public(address: str) -> bool:
         inner: IPv4Address | None = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
         if any(ip in network for network in _TRANSLATED):
             inner = IPv4Address(int(ip) & 0xFFFFFFFF)
-        if inner is not None and not is_public(str(inner)):
+        if ip.is_site_local or (inner is not None and not is_public(str(inner))):
             return False
     return ip.is_global and not ip.is_multicast
 
@@ -199,19 +205,18 @@ def _get(address: str) -> tuple[str, Any]:
 
     with BoundedClient(timeout=_PAGE_S, follow_redirects=False, trust_env=False) as client:
         for _ in range(_MOST_REDIRECTS + 1):
-            split = urlsplit(address)
             try:
-                host, port = split.hostname or "", split.port or (443 if split.scheme == "https" else 80)
                 url = httpx2.URL(address)
-            except (ValueError, httpx2.InvalidURL):
-                host = ""
-            if split.scheme not in ("http", "https") or not host or "@" in split.netloc:
+            except httpx2.InvalidURL:
+                url = httpx2.URL()
+            host = url.raw_host.decode()
+            if url.scheme not in ("http", "https") or not host or url.userinfo:
                 raise InvalidOption("{address} is no address of a page.", address=address[:200])
-            pinned = url.copy_with(host=_public_address(host, port))
+            pinned = url.copy_with(host=_public_address(host, url.port or 0))
             try:
                 response = client.get(
                     pinned,
-                    headers={"Host": split.netloc, "Accept": "text/html, text/*;q=0.9"},
+                    headers={"Host": url.netloc.decode(), "Accept": "text/html, text/*;q=0.9"},
                     extensions={"sni_hostname": host, "bound": Bound(_MOST_PAGE_BYTES, _PAGE_S)},
                 )
             except httpx2.HTTPError as error:

@@ -84,6 +84,10 @@ class ToolServer:
         """True if it has all that its tools need."""
         return self.kind == "page" or bool(self.place)
 
+    def is_as(self, other: ToolServer) -> bool:
+        """Return whether another one is the same program, address or place."""
+        return (self.kind, self.place, self.arguments) == (other.kind, other.place, other.arguments)
+
     @property
     def account(self) -> str:
         """Account of its secrets: of an address by the address, so that no other one is ever sent them."""

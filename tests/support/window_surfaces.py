@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import shiboken6
 from PySide6.QtCore import QUrl
@@ -24,10 +25,11 @@ from app.ui.models.dialogs import (
 )
 from app.ui.models.get_model import GetDialog
 from app.ui.models.models_page import ModelsPage
-from app.ui.places import MACHINE, MODELS, SERVER
+from app.ui.places import MACHINE, MODELS, SERVER, TOOLS
 from app.ui.sheet import NameDialog
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from engine.server.phones import Phone
+from engine.tools.servers import KnownTool, ToolServer, keep_server
 from tests.support.machine_scene import machine, plan
 from tests.support.scripted_workspace import ScriptedWorkspace, statistics
 from tests.support.window_scene import ANSWER, LONG, SHORT, stock
@@ -90,6 +92,15 @@ def _programs(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     phones._show(ServerState(ServerPhase.ON, "http://0.0.0.0:8367", model="smollm2"))
     window.places.go(SERVER)
     server._show(ServerState(ServerPhase.ON, "http://127.0.0.1:8366", "tenon-of-a-test", True, True, "smollm2"))
+
+
+def _tools(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+    tools = (KnownTool("read_file", "Read a file.", reads_only=True), KnownTool("write_file", "Write a file."))
+    tools = (replace(tools[0], allowed=tools[0].digest), tools[1])
+    keep_server(ToolServer("files", "command", "npx", ("-y", "files"), on=True, tools=tools), {})
+    workspace.tools.set_own("folder", "/home/me/notes")
+    workspace.tools.switch("folder", True)
+    window.places.go(TOOLS)
 
 
 def _compare(window: MainWindow, workspace: ScriptedWorkspace) -> None:
@@ -207,6 +218,7 @@ PARTS: dict[str, Opening] = {
     "models page": _models,
     "machine page": _machine,
     "page for other programs": _programs,
+    "tools page": _tools,
 }
 SURFACES = {**DIALOGS, **POPUPS, **PARTS}
 

@@ -19,6 +19,8 @@ from app.ui.parts import ElidedLabel, Flow, InertDocument, PlainLabel, filled, p
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.hidden_signs import insert_code
 from app.words import mark, tr
+from engine.json_text import read_json
+from engine.sentences import figure, legible
 
 _MOST_CHARACTERS = 20_000
 _MOST_PX = 240
@@ -55,7 +57,8 @@ class PlainView(QTextEdit):
 
     def show_text(self, text: str) -> None:
         """Show a text from its beginning."""
-        shown = text[:_MOST_CHARACTERS]
+        left = len(text) - _MOST_CHARACTERS
+        shown = f"{text[:_MOST_CHARACTERS]}… (+{figure(left, ',')})" if left > 0 else text
         if shown != self.text:
             self.text = shown
             self.restyle()
@@ -138,7 +141,7 @@ class ToolCard(QFrame):
             return
         self._step = (step, live)
         asks = step.state == "asks" and live
-        self._title.setText(step.title or step.name)
+        self._title.setText(str(legible(step.title or step.name)))
         words = tr(_STATES.get(step.state, _STATES["failed"]))
         if step.state in ("asks", "runs") and not live:
             words = tr("Not called") if step.state == "asks" else tr("Not finished")
@@ -193,7 +196,7 @@ class ToolCard(QFrame):
 def _readable(arguments: str) -> str:
     """Return arguments as JSON, a line each if they are long; no line end within a text makes one more of them."""
     try:
-        values = json.loads(arguments)
+        values = read_json(arguments)
     except ValueError:
         return arguments
     line = json.dumps(values, ensure_ascii=False)

@@ -17,6 +17,7 @@ from app.chat.exchange import chat_files
 from app.chat.exchange.chat_files import ConversationRecord
 from engine.messages import Generate, ToolCall
 from engine.tools.calling import OfferedTool, Outcome
+from engine.tools.servers import ToolServer, change_server, keep_server
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 Calls = list[tuple[str, str]]
@@ -142,6 +143,60 @@ def test_a_chat_that_is_not_shown_waits_with_its_question_and_its_calls(
     assert any("wants to call a tool" in sentence for sentence in told)
     workspace.open_chat.show(chat)
     qtbot.waitUntil(lambda: states(workspace, chat) == ["done"])
+
+
+def test_a_tool_that_was_switched_off_while_its_call_waited_is_not_called(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls, tmp_path: Path
+) -> None:
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    workspace.open_chat.show(None)
+    say(workspace, chat, wish())
+    workspace.tools.switch("folder", False)
+    workspace.open_chat.show(chat)
+    qtbot.waitUntil(lambda: states(workspace, chat) == ["failed"])
+    assert made == []
+
+
+def test_what_was_allowed_of_a_folder_is_asked_for_in_another(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls, tmp_path: Path
+) -> None:
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    workspace.tools._for_chat.add(tools._in_chat(chat, workspace.tools.offered()["list_folder"]))
+    (tmp_path / "other").mkdir()
+    workspace.tools.set_own("folder", str(tmp_path / "other"))
+    offer = workspace.tools.offered()["list_folder"]
+    assert not offer.tool.is_allowed
+    assert tools._in_chat(chat, offer) not in workspace.tools._for_chat
+
+
+def test_what_is_allowed_in_a_chat_is_not_allowed_of_another_server(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls
+) -> None:
+    tool = workspace.tools.tool("folder", "list_folder")
+    assert tool is not None
+    one, other = (ToolServer(name, "command", "none", on=True, tools=(tool,)) for name in ("one", "other"))
+    workspace.tools._for_chat.add(tools._in_chat(chat, OfferedTool("a", one, tool)))
+    assert tools._in_chat(chat, OfferedTool("b", other, tool)) not in workspace.tools._for_chat
+
+
+def test_what_the_user_takes_back_while_a_server_is_asked_stays_taken_back(
+    workspace: ScriptedWorkspace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, chat: int
+) -> None:
+    tool = workspace.tools.tool("folder", "list_folder")
+    assert tool is not None
+    keep_server(ToolServer("one", "command", "none", on=True, tools=(replace(tool, allowed=tool.digest),)), {})
+    workspace.tools._read_again()
+
+    def listed(server: ToolServer, opened: object, cancelled: object) -> ToolServer:
+        change_server("one", lambda now: replace(now, tools=tuple(replace(t, allowed="") for t in now.tools)))
+        return server
+
+    monkeypatch.setattr(tools, "list_tools", listed)
+    workspace.tools.connect_server("one")
+    qtbot.waitUntil(lambda: not workspace.tools.busy)
+    now = workspace.tools.tool("one", "list_folder")
+    assert now is not None
+    assert not now.is_allowed
 
 
 def test_a_stop_ends_a_question_and_a_call_that_hangs(

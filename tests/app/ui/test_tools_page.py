@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.bridge import tools
 from app.chat.conversation import MessageState, ToolStep
 from app.ui.main_window import MainWindow
-from app.ui.places import TOOLS
+from app.ui.places import CHAT, TOOLS
 from app.ui.theme.theme import Theme
 from app.ui.tools_page import ToolsPage
 from app.ui.transcript.tool_card import ToolCard
@@ -73,6 +73,42 @@ def test_a_call_is_asked_for_in_the_transcript_and_its_result_is_folded(
     assert view.blocks.y() >= card.geometry().bottom()
 
 
+def test_nothing_is_called_while_another_page_is_in_view(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "call", lambda one, wish, cancelled: Outcome("files"))
+    workspace.tools.set_own("folder", str(tmp_path))
+    workspace.tools.switch("folder", True)
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    window.page.ask("What is there?")
+    chat = window.page.current
+    assert chat is not None
+    window.places.go(TOOLS)
+    workspace.stream(chat, WISH)
+    workspace.finish(chat, text=WISH)
+    qtbot.wait(50)
+    assert [step.state for step in workspace.reply(chat).steps] == ["asks"]
+    window.places.go(CHAT)
+    qtbot.waitUntil(lambda: [step.state for step in workspace.reply(chat).steps] == ["done"])
+
+
+def test_a_card_says_what_it_does_not_show_and_takes_any_arguments(qtbot: QtBot, theme: Theme) -> None:
+    card = ToolCard(theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(card)
+    card.set_step(ToolStep(0, 0, "a", '{"a": "' + "x" * 30_000 + '"}', "there: a\nb"), live=True)
+    assert card.words["arguments"].endswith("… (+10,012)")
+    assert "\n" not in card.words["title"]
+    card.set_step(ToolStep(0, 0, "a", "[" * 100_000), live=True)
+    assert card.words["arguments"].startswith("[[[")
+
+
+def test_no_act_is_two_lines_of_the_record_and_a_damaged_one_is_left_out(qtbot: QtBot, page: ToolsPage) -> None:
+    note_act(Act("there", "look\n2026-01-01", "{}", problem="no\n2026-01-01 00:00:00  folder: read_file"))
+    note_act(Act("there", "never", "{}", at=1e300))
+    page._show_acts()
+    assert len(page.record.text.splitlines()) == 1
+
+
 def test_a_card_of_what_failed_was_refused_or_never_ran(qtbot: QtBot, theme: Theme) -> None:
     card = ToolCard(theme, None)  # type: ignore[arg-type]
     qtbot.addWidget(card)
@@ -90,7 +126,7 @@ def test_a_card_of_what_failed_was_refused_or_never_ran(qtbot: QtBot, theme: The
     assert "question" not in card.words
     card.set_step(replace(step, state="done", result="x" * 100_000), live=False)
     card._turn()
-    assert len(card.words["result"]) == 20_000
+    assert card.words["result"] == "x" * 20_000 + "… (+80,000)"
     assert card.fit(300) < 500
 
 

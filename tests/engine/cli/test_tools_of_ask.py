@@ -7,6 +7,7 @@ import io
 import json
 import queue
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ from engine.messages import (
     Reply,
     Timings,
     TokensAdded,
+    ToolCall,
 )
 from engine.tools.acts import acts
+from engine.tools.servers import KnownTool, ToolServer, servers
 
 SERVERS = Path(__file__).parents[1] / "tools" / "mcp_servers.py"
 
@@ -50,6 +53,13 @@ class ScriptedEngine:
         plan = Plan("plain", "for the test")
         reply = Reply(text, (1,), (1,), "plain", "m", (), "fp32", {}, "end", plan, Timings(), Memory())
         self.events.put(Finished("ask", reply))
+
+
+class Terminal(io.StringIO):
+    """One that types and shows."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -103,10 +113,6 @@ def test_nothing_is_called_without_a_terminal_to_ask_in(folder: Path, capsys: py
 def test_the_question_shows_what_a_terminal_would_obey(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr(sys, "stdin", Terminal("n\na\n"))
     said = Terminal()
     monkeypatch.setattr(sys, "stderr", said)
@@ -118,6 +124,26 @@ def test_the_question_shows_what_a_terminal_would_obey(
     assert results == ["The user did not allow this call.", "3 kg of flour", "3 kg of flour"]
     assert "\x1b" not in said.getvalue()
     assert "\\u001b[2Jnotes.txt" in said.getvalue()
+
+
+@pytest.mark.parametrize("shadow", ["all", "folder"])
+def test_no_tool_is_allowed_by_a_name_that_is_not_its_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, shadow: str
+) -> None:
+    def answers(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", Terminal(text))
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    own = replace(servers()[0], place=str(folder), on=True)
+    other = ToolServer("other", "command", "no-program", on=True, tools=(KnownTool(shadow),))
+    answers("n\n")
+    tools = TerminalTools([own, other], ["folder"], 8)
+    assert "not allow" in tools.results([ToolCall(shadow, "{}")], 0)[0].content
+    answers("a\nn\n")
+    tools = TerminalTools([own, other], [], 8)
+    assert "not allow" not in tools.results([ToolCall(shadow, "{}")], 0)[0].content
+    assert "not allow" in tools.results([ToolCall("list_folder", "{}")], 0)[0].content
+    assert "not allow" not in tools.results([ToolCall(shadow, "{}")], 0)[0].content
 
 
 def test_a_loop_ends(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,6 +90,11 @@ ANY = {"type": "object", "properties": {}}
 LYING = [
     tool("no-schema", {"type": "object", "properties": {"a": {"type": "nothing"}}}),
     tool("endless", {"type": "object", "description": "x" * 100_000}),
+    tool("elsewhere", {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema"}}}),
+    tool(
+        "result-elsewhere", ANY, output={"type": "object", "properties": {"a": {"$dynamicRef": "file:///etc/passwd"}}}
+    ),
+    tool("nowhere", {"type": "object", "properties": {"a": {"$ref": "#/$defs/none"}}}),
     tool("wrong-result", ANY, output={"type": "object", "properties": {"number": {"type": "integer"}}}),
     tool("right", ANY),
 ]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing import Pipe
 from pathlib import Path
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -17,6 +20,7 @@ import pytest
 from engine.errors import Cancelled, ToolFailed
 from engine.hub.model_folders import data_folder
 from engine.messages import ToolCall
+from engine.preparer import Preparer
 from engine.tools.acts import acts, erase_acts
 from engine.tools.calling import OfferedTool, Outcome, call, end_session, list_tools, offered
 from engine.tools.servers import KnownTool, ToolServer, change_server, keep_server, servers
@@ -85,6 +89,7 @@ def test_what_hangs_is_ended_in_time_and_when_nobody_waits() -> None:
         call(tools["hang"], ToolCall("hang", '{"seconds": 600}'), lambda: time.monotonic() > until)
     end_session()
     assert not psutil.pid_exists(number)
+    assert acts()[0].problem == "It was stopped before it ended."
 
 
 @pytest.mark.parametrize(
@@ -125,11 +130,57 @@ def test_a_server_that_stays_ends_with_its_session() -> None:
     assert not _running("stays")
 
 
+def test_a_server_that_stays_ends_when_nobody_asks_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.tools.calling._IDLE_S", 0.5)
+    listed(server_like("stays"))
+    for _ in range(600):
+        if not _running("stays"):
+            return
+        time.sleep(0.1)
+    raise AssertionError("it goes on")
+
+
+def test_no_program_of_others_is_ended_by_the_number_of_one_that_has_ended() -> None:
+    class Ended:
+        pid = os.getpid()  # of another program by now
+
+        def is_alive(self) -> bool:
+            return False
+
+        def kill(self) -> None: ...
+
+        def join(self, wait_s: float) -> None: ...
+
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    process = Preparer("gone", 1.0, 1 << 20, starts_others=True)
+    process._running = (cast("Any", Ended()), Pipe()[0])
+    process.end()
+    assert other.poll() is None
+    other.communicate(b"\n")
+    assert other.returncode == 0
+
+
+def test_a_server_of_the_same_name_changes_nothing_of_another(tmp_path: Path) -> None:
+    words = tmp_path / "words"
+    words.write_text("Look.")
+    keep_server(list_tools(server_like("good"), lambda address: None), {})
+    before = servers()
+    (one,) = listed(server_like("changing", str(words))).values()
+    words.write_text("Another.")
+    end_session()
+    assert called(one).changed
+    assert servers() == before
+
+
 def test_lies_about_schemas_are_found() -> None:
     tools = {tool.name: tool for tool in list_tools(server_like("lying"), lambda address: None).tools}
-    assert [name for name, tool in tools.items() if not tool.problem] == ["wrong-result", "right"]
+    assert [name for name, tool in tools.items() if not tool.problem] == ["nowhere", "wrong-result", "right"]
+    assert tools["elsewhere"].problem == tools["result-elsewhere"].problem == "Its schema refers to another place."
     found = listed(server_like("lying"))
-    assert list(found) == ["wrong-result", "right"]
+    assert list(found) == ["nowhere", "wrong-result", "right"]
+    nowhere = called(found["nowhere"], a=1)
+    assert nowhere.failed
+    assert "do not fit" in nowhere.text
     wrong = called(found["wrong-result"])
     assert wrong.failed
     assert "schema" in wrong.text.lower()
@@ -205,8 +256,8 @@ def _allowed(tool: KnownTool) -> KnownTool:
 def _running(kind: str) -> bool:
     return any(
         one.info["cmdline"] and one.info["cmdline"][1:] == [PROGRAM, kind]
-        for one in psutil.process_iter(["cmdline"])
-        if one.status() != psutil.STATUS_ZOMBIE
+        for one in psutil.process_iter(["cmdline", "status"])
+        if one.info["status"] != psutil.STATUS_ZOMBIE
     )
 
 

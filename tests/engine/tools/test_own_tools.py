@@ -85,7 +85,8 @@ def test_a_long_file_is_read_in_parts(folder: Path) -> None:
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1", "::1", "fe80::1",
-     "fc00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::10.0.0.1", "2002:7f00:1::", "::", "fe80::1%eth0"],
+     "fc00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::10.0.0.1", "2002:7f00:1::", "::", "fe80::1%eth0",
+     "::10.0.0.1", "::ffff:0:10.0.0.1", "fec0::1"],
 )  # fmt: skip
 def test_private_addresses_are_known(address: str) -> None:
     assert not own_tools.is_public(address)
@@ -145,7 +146,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A site on this computer, at the address of good.test, which alone counts as public; bad.test is private."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    names = {"good.test": "127.0.0.1", "bad.test": "10.0.0.1"}
+    names = {"good.test": "127.0.0.1", "xn--bcher-kva.test": "127.0.0.1", "bad.test": "10.0.0.1"}
 
     def find(host: str, port: int, *kinds: object, **more: object) -> list[tuple[Any, ...]]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (names.get(host, host), port))]
@@ -165,6 +166,8 @@ def test_a_page_is_its_text_by_a_connection_to_the_address_that_was_checked(
     assert (text, failed) == (f"http://good.test:{port}/a\n\nBread\n\nRye & wheat", False)
     assert Site.asked == [(f"good.test:{port}", "/a")]
     assert "Bröt" in asked("fetch_page", address=f"http://good.test:{port}/latin")[0]
+    assert not asked("fetch_page", address=f"http://bücher.test:{port}/ä")[1]
+    assert Site.asked[-1] == (f"xn--bcher-kva.test:{port}", "/%C3%A4")
 
 
 def test_redirects_are_checked_one_by_one(port: int) -> None:
@@ -208,5 +211,7 @@ def test_own_tools_are_off_until_switched_on_and_run_in_a_process(
         assert call(one, ToolCall("read_file", '{"path": "deep/notes.txt"}')).text == "one\ntwo bread\nthree\n"
         wrong = call(one, ToolCall("read_file", "[]"))
         assert wrong.failed
+        assert "do not fit" in wrong.text
+        assert "do not fit" in call(one, ToolCall("read_file", '{"path": 1}')).text
     finally:
         end_session()
