@@ -6,7 +6,7 @@ import ctypes
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -308,7 +308,7 @@ class PictureRows:
 
     Args:
         count: Number of rows.
-        encode: Returns them, (count, h); called when they are first needed.
+        encode: Returns them, (count, h); called when they are needed.
         steps: Makes them ready ahead, in steps, with a function that does work beside the engine's turns.
         grid: Rows and columns of the picture that they stand for if they have positions in it (M-RoPE), or None.
         mutual: True if each of them sees all of them.
@@ -325,7 +325,7 @@ class PictureRows:
         self.count, self.steps, self.grid, self.mutual = count, steps, grid, mutual
         self._encode = encode
 
-    @cached_property
+    @property
     def embeddings(self) -> Tensor:
         """The rows, (count, h)."""
         return self._encode()

@@ -14,6 +14,8 @@ from engine.documents.pictures import scaled_picture
 from engine.messages import Picture
 from engine.vision.tower import Tower
 
+# Bytes of rows that stay beside a model for texts that have to be read again; older pictures are encoded again.
+_KEPT_BYTES = 128 << 20
 #: Does work beside the engine's turns, which is told whether nobody waits for it any more.
 Beside = Callable[[Callable[[Callable[[], bool]], list[bytes]]], Generator[Future[Any], None, list[bytes]]]
 
@@ -42,6 +44,16 @@ class SeenPicture:
         assert self._rows is not None, "its steps are done"
         return self._rows[index]
 
+    @property
+    def _bytes(self) -> int:
+        return sum(rows.nbytes for rows in self._rows or ())
+
+    def _keep(self, rows: list[Tensor]) -> None:
+        self._rows, kept = rows, self._tower.kept
+        kept.append(self)
+        while len(kept) > 1 and sum(one._bytes for one in kept) > _KEPT_BYTES:
+            kept.pop(0)._rows = None
+
     def steps(self, beside: Beside) -> Generator[Future[Any] | None, None, None]:
         """Read the picture unless it was read: yield what is waited for, and None between layers.
 
@@ -63,7 +75,7 @@ class SeenPicture:
                 with torch.inference_mode():
                     next(steps)
             except StopIteration as end:
-                self._rows = end.value
+                self._keep(end.value)
                 return
             yield None
 

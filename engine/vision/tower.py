@@ -98,6 +98,7 @@ class Tower(ABC):
         self.digest = tensors.digest
         self.weights = tensors.weights  # numbers in its tensors
         self._tensors = tensors
+        self.kept: list[Any] = []  # pictures whose rows are kept, the oldest first (`engine.vision.seen_picture`)
 
     @abstractmethod
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
@@ -123,8 +124,8 @@ class Tower(ABC):
 
     @property
     def work_bytes(self) -> int:
-        """Bytes beside its weights while it reads a picture: rows of float32, a layer's widest twice."""
-        return 4 * self.most_patches * self.values.hidden * 16
+        """Bytes beside its weights while it reads its largest picture: rows of float32 in a layer, and the result."""
+        return 4 * (self.most_patches * self.values.hidden * 16 + self.most_rows * self.values.text)
 
     def load(self, packed: bool, check: Callable[[], None] = lambda: None) -> None:
         """Load the weights.

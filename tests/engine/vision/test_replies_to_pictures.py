@@ -181,3 +181,17 @@ def test_a_picture_that_is_gone_ends_the_reply_in_one_sentence(
     (tmp_path / "gone.png").unlink()
     failed = client.failure([ChatMessage("user", "What?", pictures=(picture,))], gemma, weights="fp32")
     assert failed.error.message == "gone.png is not there: choose the picture again."
+
+
+def test_rows_of_old_pictures_make_room_and_are_made_again(
+    client: EngineClient, gemma: Path, encoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two pictures of which memory keeps the rows of one: the prompt is read with both."""
+    asked = [turn("Look: # and #", drawing(64, 40, 21), drawing(64, 40, 22))]
+    usual = client.answer(asked, gemma, mode="plain", weights="fp32", max_tokens=8)
+    assert len(encoded) == 2
+    monkeypatch.setattr("engine.vision.seen_picture._KEPT_BYTES", 1)
+    with engine_client() as other:
+        found = other.answer(asked, gemma, mode="plain", weights="fp32", max_tokens=8)
+    assert found.token_ids == usual.token_ids
+    assert len(encoded) > 4
