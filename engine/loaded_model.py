@@ -27,7 +27,7 @@ from engine.drafting.head_loader import never_ends
 from engine.drafting.kind import DraftLoad, LoadedDraft
 from engine.drafting.kinds import check_draft
 from engine.drafting.lookup import MatchChances
-from engine.errors import InvalidOption, OutOfMemory, WeightsNotFinite
+from engine.errors import CheckpointError, InvalidOption, OutOfMemory, WeightsNotFinite
 from engine.hub.installed import cache_folder
 from engine.hub.model_folders import is_others
 from engine.hub.model_head import read_head
@@ -52,7 +52,7 @@ from engine.planning.hardware import (
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.load_plan import FULL, GpuInUse, LoadPlan, memory_places
 from engine.planning.probes.host import usable_cores
-from engine.run import Run, settle
+from engine.run import Run, check_sight, settle
 from engine.sentences import figure, mark, say
 from engine.text.pictures import row_ids
 from engine.text.preparation import Preparation
@@ -185,7 +185,11 @@ class LoadedModel:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         self.tower = opened.tower  # what turns pictures into rows for the decoder; None if it does not see
         if self.tower is not None:
-            self.tower.load(plan.weights.name != "fp32", check)
+            try:
+                self.tower.load(plan.weights.name != "fp32", check)
+            except CheckpointError as error:  # texts do without it
+                opened.without_tower(error)
+                self.tower = None
         alone = self.tower is None and (config.family.text_config or checkpoint.text_alone)
         left_out = (say(_TEXT_ALONE),) if alone else ()
         # Sentences for the user about what could not be done as asked
@@ -334,8 +338,15 @@ class LoadedModel:
             yield from self.sequences.bring_in(chat)
 
     def layouts(self, request: Generate) -> dict[str, PictureLayout]:
-        """Return the layouts of a request's pictures, by their digests."""
-        return {} if self.tower is None else {one.sha256: self.tower.layout(one) for one in request.pictures}
+        """Return the layouts of a request's pictures, by their digests.
+
+        Raises:
+            PicturesUnseen: The model does not see them.
+        """
+        if self.tower is None:
+            check_sight(request)
+            return {}
+        return {one.sha256: self.tower.layout(one) for one in request.pictures}
 
     def picture_rows(self, request: Generate, layouts: Mapping[str, PictureLayout]) -> dict[int, PictureRows]:
         """Return the runs of a request's pictures, by the ids of their first rows."""

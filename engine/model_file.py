@@ -157,8 +157,13 @@ class OpenedModel:
         except WeightsMissing:  # a model that is planned before it is here
             return None
         except CheckpointError as error:
-            self.tower_trouble = error.message
+            self.without_tower(error)
             return None
+
+    def without_tower(self, error: CheckpointError) -> None:
+        """Note why the files of its tower are of no use: it does not see from now on."""
+        self.tower_trouble = error.message
+        vars(self)["tower"] = None
 
     @cached_property
     def digest(self) -> str:

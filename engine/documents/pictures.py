@@ -229,6 +229,8 @@ def _opened(content: bytes) -> Image.Image:
                 raise _Refused(_TOO_MANY)
             image.load()
             image = ImageOps.exif_transpose(image)
+            if image.mode.startswith("I;16"):  # Pillow would cut off what is brighter than 255
+                return image.point(lambda value: value / 256).convert("L").convert("RGB")
             if image.has_transparency_data:
                 image = image.convert("RGBA")
                 white = Image.new("RGB", image.size, "white")

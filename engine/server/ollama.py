@@ -146,6 +146,7 @@ class OllamaGenerate(OllamaExchange):
         prompt, system = fields.text("prompt") or "", fields.text("system")
         self.asks = bool(prompt) or bool(fields.texts("images"))
         if fields.switch("raw"):
+            fields.refuse({"images": "A raw text has no place for pictures: leave the field images out, or raw."})
             special = fields.switch("parse_special", self.served.parse_special)
             return replace(request, raw_prompt=prompt, parse_special=special)
         turns = [ChatMessage("system", system)] if system else []

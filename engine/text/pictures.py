@@ -48,10 +48,11 @@ def plain(tokens: Sequence[int], stand_in: int) -> Sequence[int]:
 
 
 def marked(message: ChatMessage) -> ChatMessage:
-    """Return a message with `MARK` at the place of each picture, and nowhere else."""
+    """Return a message with `MARK` at the place of each picture, and nowhere else, be it in its files."""
     ends = [0, *(min(max(one.at, 0), len(message.content)) for one in message.pictures), len(message.content)]
     pieces = [message.content[begin:end].replace(MARK, "") for begin, end in pairwise(ends)]
-    return replace(message, content=MARK.join(pieces))
+    files = tuple(replace(one, text=one.text.replace(MARK, " ")) for one in message.attachments)
+    return replace(message, content=MARK.join(pieces), attachments=files)
 
 
 def with_rows(ids: Sequence[int], layouts: Sequence[PictureLayout], anchors: Mapping[str, int | None]) -> Iterator[int]:

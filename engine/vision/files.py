@@ -50,6 +50,15 @@ def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: 
         if beside is None:
             return None
         tensors = _InGguf(beside, family.sight, text_width)
+        deep = sum(tensors.has(f"v.deepstack.{layer}.fc1.weight") for layer in range(tensors.values.layers))
+        said = read_header(gguf).metadata
+        if deep != int(said.get(f"{said.get('general.architecture')}.n_deepstack_layers") or 0):
+            raise _of_another_model(beside, f"{deep} deepstack layers")
+    values = tensors.values
+    if min(values.hidden, values.layers, values.heads, values.patch, values.merge) < 1 or values.hidden % values.heads:
+        raise ConfigInvalid(
+            "The sizes in the config of the picture encoder fit no model: download it again.", details=str(values)
+        )
     return tensors.sight.tower(tensors)
 
 
@@ -157,12 +166,7 @@ class _InGguf(TowerTensors):
                 details=repr(error),
             ) from error
         if made_for != text_width or projector != sight:
-            raise TensorMismatch(
-                "The picture encoder {name} was made for another model: put the one beside this model that came with "
-                "it.",
-                name=path.name,
-                details=f"{projector}, {made_for}; {sight}, {text_width}",
-            )
+            raise _of_another_model(path, f"{projector}, {made_for}; {sight}, {text_width}")
         self.digest = _digest(self.values, self._file.identity())
 
     def has(self, name: str) -> bool:
@@ -177,6 +181,14 @@ class _InGguf(TowerTensors):
         for piece in read_pieces(self._files, [stored], lambda: None):
             rows[piece.first : piece.first + piece.count].copy_(piece_values(piece))
         return whole.float()
+
+
+def _of_another_model(path: Path, details: str) -> TensorMismatch:
+    return TensorMismatch(
+        "The picture encoder {name} was made for another model: put the one beside this model that came with it.",
+        name=path.name,
+        details=details,
+    )
 
 
 def _missing(name: str) -> TensorMismatch:

@@ -77,6 +77,14 @@ def test_what_is_transparent_is_white() -> None:
     assert scaled_picture(found, [(2, 2)]) == [b"\xff" * 12]
 
 
+def test_grey_of_16_bits_keeps_its_shades() -> None:
+    grey = Image.new("I;16", (3, 1))
+    for x, value in enumerate((0, 0x8000, 0xFFFF)):
+        grey.putpixel((x, 0), value)
+    (pixels,) = scaled_picture(read_picture(encoded(grey)), [(3, 1)])
+    assert list(pixels[::3]) == [0, 0x80, 0xFF]
+
+
 def test_each_size_is_made_of_the_one_before() -> None:
     first = gradient().resize((20, 12), Image.Resampling.LANCZOS)
     second = first.resize((6, 6), Image.Resampling.LANCZOS)

@@ -75,6 +75,7 @@ def test_the_server_says_that_its_model_sees(seeing: Running, server: Running) -
         ("/v1/chat/completions", openai({"url": "data:image/svg+xml;base64,PHN2Zz4="}), "is no PNG"),
         ("/v1/messages", anthropic("%"), "must be a picture in base64"),
         ("/api/chat", ollama("%"), "must be a picture in base64"),
+        ("/api/generate", {"prompt": "Look:", "raw": True, "images": [BASE64]}, "no place for pictures"),
         ("/v1/chat/completions", {"messages": [{**openai({"url": URL})["messages"][0], "role": "system"}]}, "Only"),
     ],
 )

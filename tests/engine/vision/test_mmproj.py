@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 import torch
 import transformers
 
+from engine.errors import TensorMismatch
+from engine.families import SUPPORTED
 from engine.hub.model_head import read_head
 from engine.messages import ChatMessage
-from engine.vision.files import _InGguf
+from engine.vision.files import _InGguf, open_tower
 from engine.vision.tower import Tower
 from tests.engine.vision.test_towers import loaded, seen
 from tests.support.engine_client import engine_client
@@ -89,16 +92,45 @@ def test_a_tower_in_gguf_makes_the_rows_of_the_same_in_safetensors(tmp_path: Pat
         torch.testing.assert_close(torch.cat(found), torch.cat(expected), atol=1e-5, rtol=1e-5)
 
 
-def test_a_gguf_model_sees_with_the_file_beside_it(tmp_path: Path) -> None:
-    model = write_seeing(tmp_path / "whole", "gemma3")
+def write_text_part(folder: Path) -> Any:
+    """Write Gemma 3, and its text part as a GGUF file in a folder of its own; return the model."""
+    model = write_seeing(folder / "whole", "gemma3")
     text = transformers.Gemma3ForCausalLM(model.config.text_config).eval()
     own = {f"model.{name}": tensor for name, tensor in model.model.language_model.state_dict().items()}
     text.load_state_dict({**own, "lm_head.weight": model.lm_head.weight})
-    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "whole")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder / "whole")
+    (folder / "gguf").mkdir()
+    write_gguf(text, folder / "gguf" / "tiny-gemma.gguf", tokenizer=tokenizer)
+    (folder / "gguf" / "chat_template.jinja").write_text(tokenizer.chat_template)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"clip.vision.block_count": 5}, "lacks the tensor"),
+        ({"clip.vision.image_size": 6400}, "positions where its config asks for"),
+        ({"clip.vision.attention.head_count": 0}, "fit no model"),
+        ({"clip.vision.patch_size": 0}, "fit no model"),
+    ],
+)
+def test_a_model_writes_texts_beside_a_damaged_tower(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
+    write_text_part(tmp_path)
+    file, folder = tmp_path / "gguf" / "mmproj-f32.gguf", tmp_path / "gguf"
+    write_mmproj(file, loaded(tmp_path / "whole"), **changes)
+    asked = [ChatMessage("user", "Look: ", pictures=(picture_of(drawing(64, 40, 1), at=6),))]
+    with engine_client() as client:
+        failures = [client.failure(asked, folder, weights="fp32")]
+        assert client.answer([ChatMessage("user", "Hi")], folder, weights="fp32", max_tokens=1).token_ids
+        failures.append(client.failure(asked, folder, weights="fp32"))
+    for failed in failures:
+        assert failed.error.kind == "PicturesUnseen"
+        assert sentence in failed.error.message
+
+
+def test_a_gguf_model_sees_with_the_file_beside_it(tmp_path: Path) -> None:
+    model = write_text_part(tmp_path)
     folder = tmp_path / "gguf"
-    folder.mkdir()
-    write_gguf(text, folder / "tiny-gemma.gguf", tokenizer=tokenizer)
-    (folder / "chat_template.jinja").write_text(tokenizer.chat_template)
     asked = [ChatMessage("user", "Look: ", pictures=(picture_of(drawing(64, 40, 1), at=6),))]
     with engine_client() as client:
         failed = client.failure(asked, folder / "tiny-gemma.gguf")
@@ -113,3 +145,22 @@ def test_a_gguf_model_sees_with_the_file_beside_it(tmp_path: Path) -> None:
         reply = client.answer(asked, folder, mode="plain", weights="fp32", max_tokens=12)
     prompt = rendered(tmp_path / "whole", [("user", "Look: #")], "<start_of_image>")
     assert list(reply.token_ids) == reference(model, tmp_path / "whole", "gemma3", [drawing(64, 40, 1)], prompt, 12)
+
+
+@pytest.mark.parametrize(("said", "fits"), [({}, False), ({"qwen3vl.n_deepstack_layers": 2}, True)])
+def test_a_tower_whose_rows_go_into_other_layers_is_another_model_s(
+    tmp_path: Path, said: dict[str, int], fits: bool
+) -> None:
+    """Qwen3-VL's and Qwen3.5's towers have the same kind and width, and may lie in one folder."""
+    write_seeing(tmp_path / "whole", "qwen3vl")
+    write_mmproj(tmp_path / "mmproj.gguf", loaded(tmp_path / "whole"))
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "qwen3vl")
+    for key, value in said.items():
+        writer.add_uint32(key, value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    checkpoint: Any = None  # its tower is not in there
+    family = SUPPORTED["Qwen3VLForCausalLM"]
+    with nullcontext() if fits else pytest.raises(TensorMismatch, match="made for another model"):
+        assert open_tower(tmp_path / "model.gguf", checkpoint, family, 64) is not None

@@ -3,6 +3,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from engine.decoding.sequence import TokenSequence
 from engine.documents.pictures import read_picture, scaled_picture
 from engine.engine import Engine
-from engine.messages import ChatMessage, Event, Failed, Finished, KeptChat, Picture
+from engine.messages import Attachment, ChatMessage, Event, Failed, Finished, KeptChat, Picture
 from engine.model.decoder import TextRows
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.seeing import MODELS, drawing, picture_of, reference, rendered, write_seeing
@@ -171,6 +172,14 @@ def test_a_mark_that_a_user_writes_is_a_word(client: EngineClient, gemma: Path) 
     asked = [turn("<start_of_image> \ufffc and # here <image_soft_token>", drawing(64, 40, 3))]
     reply = client.answer(asked, gemma, mode="plain", weights="fp32", max_tokens=2)
     assert reply.prompt_ids.count(446) == 1 + 16  # the picture's beginning, and the stand-ins of its rows
+
+
+def test_signs_for_objects_in_a_file_are_no_pictures(client: EngineClient, gemma: Path) -> None:
+    """Texts of PDF and DOCX have U+FFFC where a picture was."""
+    file = Attachment("a.txt", 9, "one \ufffc two")
+    asked = [replace(turn("Look: # here", drawing(64, 40, 3)), attachments=(file,))]
+    reply = client.answer(asked, gemma, mode="plain", weights="fp32", max_tokens=2)
+    assert reply.prompt_ids.count(446) == 1 + 16
 
 
 def test_a_picture_that_is_gone_ends_the_reply_in_one_sentence(
