@@ -136,7 +136,7 @@ class Phones:
 class Guesses:
     """Wrong keys by the address that sent them: after ten, one is looked at each ten seconds, and one a second in all.
 
-    Keys of an address that has sent no wrong one are looked at whatever others send.
+    Keys of an address that has sent no wrong one lately are looked at whatever others send.
     """
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
@@ -147,7 +147,7 @@ class Guesses:
     def admits(self, address: str) -> bool:
         """Return whether a key from this address is looked at now."""
         own, now_s = self._wrong.get(address), self._now_s()
-        return own is None or (own.has_room(now_s) and self._all.has_room(now_s))
+        return own is None or not own.level(now_s) or (own.has_room(now_s) and self._all.has_room(now_s))
 
     def count(self, address: str) -> None:
         """Take note of a wrong key."""

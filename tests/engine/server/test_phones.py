@@ -272,6 +272,16 @@ def test_a_guesser_s_keys_are_looked_at_ever_more_rarely_and_others_at_once() ->
     assert guesses.admits("fresh")
 
 
+def test_an_address_that_guessed_long_ago_is_looked_at_while_others_guess() -> None:
+    now = [1000.0]
+    guesses = Guesses(lambda: now[0])
+    guesses.count("a")
+    now[0] += 100
+    for number in range(100):
+        guesses.count(f"other {number}")
+    assert guesses.admits("a") and not guesses.admits("other 1")
+
+
 def test_a_phone_that_was_here_is_looked_at_though_its_address_guesses(page: Running, door: Phones) -> None:
     key = enter(page, door)
     statuses = [page.http.get("/v1/models", headers=bearer(f"wrong-{number}")).status_code for number in range(40)]
