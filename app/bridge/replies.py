@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -37,7 +38,7 @@ from engine.messages import (
 )
 from engine.text.reply_parts import Spoken
 from engine.text.tool_calls import DESCRIBED, FORMATS
-from engine.tools.calling import OfferedTool
+from engine.tools.calling import OfferedTool, asks_again
 
 # A kill of the window may cost 200 ms of text: what waits for this, then for the window and the writer's thread.
 _SAVE_MS = 25
@@ -86,6 +87,7 @@ class Replies(QObject):
         self._blind = blind  # says that a model does not see pictures; empty if it may
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
+        self._told: set[int] = set()  # replies that answer from what tools have told, without calling any more
         self._question: Question | None = None  # the request that the engine works on
         self._kept_characters = 0  # of the reply when that request was made
         self._offered: dict[str, OfferedTool] = {}  # tools in that request
@@ -206,7 +208,9 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
         turns, left_out = newest(() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt))
-        self._offered, self._spoken = ({} if own.continues else self._tools.offered()), None
+        bare = own.continues or ticket.reply_id in self._told
+        self._told.discard(ticket.reply_id)
+        self._offered, self._spoken = ({} if bare else self._tools.offered()), None
         self._continues = bool(turns) and turns[-1].role == "assistant"
         if self._blind(model) and any(turn.pictures for turn in turns[:-1]):
             turns = (*(replace(turn, pictures=()) for turn in turns[:-1]), *turns[-1:])
@@ -289,7 +293,7 @@ class Replies(QObject):
             if isinstance(event, Finished) and (spoken := self._parts_of(reply)) is not None:
                 event = _without_calls(reply, event, spoken.end(event.reply.stop_reason == "length"))
             changed = reply_after(reply, event, self._model.context)
-            if isinstance(event, Finished) and self._spoken is not None and self._spoken.calls:
+            if isinstance(event, Finished) and self._spoken is not None:
                 changed = self._with_calls(changed, event, self._spoken.calls)
             if changed is not reply:
                 told = changed.notices != reply.notices
@@ -322,6 +326,13 @@ class Replies(QObject):
     def _with_calls(self, reply: Message, finished: Finished, calls: list[ToolCall]) -> Message:
         """Return a reply that waits for its calls, or one that has ended with them: too many, or cut short."""
         if finished.reply.stop_reason not in ("end", "stop") or reply.state is not MessageState.COMPLETE:
+            return reply
+        made = {(step.name, step.arguments) for step in reply.steps if step.state != "failed"}
+        if asks_again(calls, made, reply.content[max((step.place for step in reply.steps), default=0) :]):
+            self._told.add(reply.id)
+            QTimer.singleShot(0, self, partial(self._go_on, reply.conversation_id, reply.id))
+            return replace(reply, state=MessageState.QUEUED, kept_characters=len(reply.content))
+        if not calls:
             return reply
         turn = max((step.turn for step in reply.steps), default=-1) + 1
         steps = tuple(self._step_of(call, turn, len(reply.content)) for call in calls)

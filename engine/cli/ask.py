@@ -54,6 +54,7 @@ from engine.messages import (
     ToolCall,
 )
 from engine.modes import MODES, check_options, mode_options
+from engine.tools.calling import asks_again
 
 if TYPE_CHECKING:
     from engine import Engine
@@ -272,13 +273,16 @@ def _answered(
 ) -> tuple[int, list[ChatMessage]]:
     """Print a reply as it comes, or its JSON at the end; return the exit code, and the turns where a reply came."""
     stream, turns = None if options.json else sys.stdout, list[ChatMessage]()
-    request = replace(request, tools=tools.use, verify=Generate.verify if tools else request.verify)
+    request = replace(request, verify=Generate.verify if tools else request.verify)
     for round_ in itertools.count():
         with on_interrupt(lambda: engine.submit(Cancel(request.request_id))):
-            engine.submit(replace(request, messages=(*request.messages, *turns)))
+            engine.submit(replace(request, messages=(*request.messages, *turns), tools=tools.use))
             code, reply, calls = _follow(events, stream, options.rounds, tools)
         if reply is None:
             return code, []
+        if tools and asks_again(calls, tools.made, reply.text):
+            tools = TerminalTools((), (), 0)
+            continue
         turns.append(ChatMessage("assistant", reply.text, calls=tuple(calls)))
         results = tools.results(calls, round_) if calls and reply.stop_reason in ("end", "stop") else []
         if not results:

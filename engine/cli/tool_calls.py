@@ -68,6 +68,7 @@ class TerminalTools:
         self._servers = {"all", *(one.name for one in known)}  # names that no tool's own can be taken for
         self._always: set[str] = set()  # names of tools that the user has allowed in this run
         self._rounds = rounds
+        self.made = set[tuple[str, str]]()  # names and arguments of calls that were carried out or refused
         self._form: ToolFormat = DESCRIBED
 
     def __bool__(self) -> bool:
@@ -103,6 +104,7 @@ class TerminalTools:
             return "There is no tool of this name."
         if not self._may(one, wish):
             print(f"tenon: {legible(one.title)} was not called.", file=sys.stderr)
+            self.made.add((wish.name, wish.arguments))
             return "The user did not allow this call."
         pressed: list[bool] = []  # a signal's handler takes no lock
         with on_interrupt(lambda: pressed.append(True)):
@@ -111,6 +113,8 @@ class TerminalTools:
             except Cancelled as error:
                 raise KeyboardInterrupt from error
         self._tell(one, outcome)
+        if not outcome.failed:
+            self.made.add((wish.name, wish.arguments))
         return outcome.text
 
     def _may(self, one: OfferedTool, wish: ToolCall) -> bool:

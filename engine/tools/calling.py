@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,6 +85,22 @@ def offered(known: Iterable[ToolServer]) -> dict[str, OfferedTool]:
             name = f"{name[:60]}_{number}"
         named[name] = OfferedTool(name, server, tool)
     return named
+
+
+def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], text: str) -> bool:
+    """Return whether a turn after calls brings nothing new: calls that were made before, or no word at all.
+
+    Small models ask for what they have just been told (Qwen2.5-Coder 1.5B reads the same file three times, then says
+    nothing); in a turn without tools they answer from it.
+
+    Args:
+        calls: Calls of the turn.
+        made: Names and arguments of the reply's earlier calls that were carried out or refused; a failed one may be
+            tried again.
+        text: What the turn says beside its calls.
+    """
+    again = all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
+    return bool(made) and again
 
 
 def call(

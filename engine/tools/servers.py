@@ -211,8 +211,8 @@ def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
 
 def _from_json(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
     wrong = InvalidOption(
-        'This is no JSON of mcpServers: it looks like {"mcpServers": {"name": {"command": "...", "args": []}}}, '
-        "or has a url in the place of the command."
+        "This is no JSON of mcpServers: it looks like {example}, or has a url in the place of the command.",
+        example='{"mcpServers": {"name": {"command": "...", "args": []}}}',
     )
     try:
         values: Any = read_json(text)

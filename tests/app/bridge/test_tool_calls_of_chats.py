@@ -101,7 +101,7 @@ def test_what_is_allowed_is_not_asked_again(
     workspace.tools.answer(workspace.reply(chat).id, 1, answer)
     qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
     assert len(made) == 2
-    say(workspace, chat, wish())
+    say(workspace, chat, wish(path="b"))
     qtbot.waitUntil(lambda: len(made) == 3)
     qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
     say(workspace, chat, "Done.")
@@ -230,7 +230,7 @@ def test_a_loop_of_calls_ends(workspace: ScriptedWorkspace, qtbot: QtBot, chat: 
     workspace.settings.tool_turns = 2
     workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
     for number in (1, 2):
-        say(workspace, chat, wish())
+        say(workspace, chat, wish(path=str(number)))
         while len(made) < number:
             qtbot.wait(5)
         qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
@@ -239,6 +239,26 @@ def test_a_loop_of_calls_ends(workspace: ScriptedWorkspace, qtbot: QtBot, chat: 
     assert reply.state is MessageState.COMPLETE
     assert "2 rounds" in reply.notices[-1]
     assert states(workspace, chat) == ["done", "done", "failed"]
+
+
+@pytest.mark.parametrize("second", [wish(path="a"), ""])
+def test_a_model_that_asks_again_or_says_nothing_answers_without_tools(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls, second: str
+) -> None:
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    for turn in (wish(path="a"), second):
+        say(workspace, chat, turn)
+        qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    assert len(made) == 1
+    asked = workspace.engine.last(Generate)
+    assert not asked.tools.offered
+    assert asked.messages[-1].role == "tool"
+    say(workspace, chat, "There is one file.")
+    reply = workspace.reply(chat)
+    assert (reply.state, reply.content) == (MessageState.COMPLETE, "There is one file.")
+    workspace.turns.send(chat, "And?")
+    qtbot.waitUntil(lambda: workspace.engine.last(Generate).messages[-1].content == "And?")
+    assert workspace.engine.last(Generate).tools.offered
 
 
 def test_a_call_that_was_cut_short_is_not_made(

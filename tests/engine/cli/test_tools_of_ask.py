@@ -149,9 +149,20 @@ def test_no_tool_is_allowed_by_a_name_that_is_not_its_own(
 def test_a_loop_ends(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = parsed("--tool", f"folder={folder}", "--allow", "all", "--tool-turns", "2")
     with opened_tools(options) as tools:
-        turns = answered(ScriptedEngine(*[wish(path="notes.txt")] * 3), tools, options)
+        wishes = [wish(path="notes.txt", first_line=line) for line in (1, 2, 3)]
+        turns = answered(ScriptedEngine(*wishes), tools, options)
     assert [turn.role for turn in turns] == ["assistant", "tool", "assistant", "tool", "assistant"]
     assert "after 2 rounds" in capsys.readouterr().err
+
+
+def test_a_model_that_asks_again_answers_without_tools(folder: Path) -> None:
+    options = parsed("--tool", f"folder={folder}", "--allow", "all")
+    with opened_tools(options) as tools:
+        engine = ScriptedEngine(*[wish(path="notes.txt")] * 2, "3 kg.")
+        turns = answered(engine, tools, options)
+    assert [turn.role for turn in turns] == ["assistant", "tool", "assistant"]
+    assert turns[-1].content == "3 kg."
+    assert not engine.asked[-1].tools.offered
 
 
 def test_servers_of_a_file(tmp_path: Path) -> None:
