@@ -92,6 +92,9 @@ class Text:
     def release(self) -> None:
         self._bench.log.append(f"{self.name} gives back its memory")
 
+    def piece_end(self, tokens: Sequence[int], end: int) -> int:
+        return end
+
 
 @pytest.fixture
 def bench() -> Bench:
