@@ -424,8 +424,8 @@ def _finite(type: int, lines: Tensor) -> bool:
         scales = lines[:, : form.row_scale_bytes].contiguous().view(form.row_scale).float()
         return bool((scales.abs() < 2.0**113).all())  # weights may be infinite from there on
     blocks = lines.view(len(lines), -1, form.size)
-    if type == 39:  # a power of two, or 255 for a NaN
-        return bool((blocks[..., 0] != 255).all())
+    if type == 39:  # a power of two: from 2^126 on weights may be infinite, and 255 is a NaN
+        return bool((blocks[..., 0] < 253).all())
     if type == 40:
         return bool((blocks[..., :4] & 0x7F != 0x7F).all())
     if type in codebooks.TYPES:

@@ -37,8 +37,8 @@ INLINE uint16_t arrange_blocks(const int32_t type, const uint8_t **block, int64_
         arrange_unit(type, PANEL_ROWS, block, out);
         wrong |= any_not_finite(out + form->unit_bytes * PANEL_ROWS - 2 * halves, halves, 0x7c00);
         for (int row = 0; row < PANEL_ROWS; row++) {
-            if (type == TENON_MXFP4)    /* a power of two, or 255 for a NaN */
-                wrong |= block[row][0] == 255;
+            if (type == TENON_MXFP4)    /* from 2^126 on, weights may be infinite; 255 is a NaN */
+                wrong |= block[row][0] >= 253;
             for (int i = 0; type == TENON_NVFP4 && i < 4; i++)
                 wrong |= (block[row][i] & 0x7f) == 0x7f;
             if (block[row] == no_block)
