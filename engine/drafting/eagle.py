@@ -19,13 +19,11 @@ Source: P-EAGLE as vllm-project/speculators has it (models/peagle).
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from math import exp, inf, log, log2, sqrt
-from statistics import fmean
 from typing import ClassVar, TypeAlias
 
 import torch
@@ -60,8 +58,8 @@ _WEIGHT, _MEMORY, _COUNTED = 8.0, 0.995, 32.0
 # The assumed shares of guesses that hold before any was seen: those right behind the text, for a head whose training
 # texts are unknown, and those behind a guess that held. The third is the rate at which observations fade.
 _USUAL, _ONWARD, _ONWARD_MEMORY = 0.25, 0.5, 0.95
-# Rate at which guesses fade in what the head adds to a text, and how many of it and of the texts before are remembered.
-_LATELY, _GUESSES, _GUESSES_BEFORE = 0.9, 16, 48
+# Rates at which mean chances of guesses fade: lately, and in all texts.
+_LATELY, _EVER = 0.9, 0.98
 # Weight of the assumption that guesses hold in this text as often as in all texts, in expected hits, and the rate at
 # which those seen fade.
 _HERE, _HERE_MEMORY = 2.0, 0.95
@@ -70,8 +68,6 @@ _HERE, _HERE_MEMORY = 2.0, 0.95
 Guess: TypeAlias = tuple[int, float]
 #: Tokens that may follow, the likeliest first.
 Guesses: TypeAlias = Sequence[Guess]
-#: Tokens that guesses of a next token were expected to gain, at the prices of a shape.
-Gain: TypeAlias = Callable[[DraftShape], float]
 # Bounds to which a share is clamped before its odds are computed, which would be infinite at 1.
 _LEAST_SHARE, _MOST_SHARE = 1e-6, 0.99
 #: Tokens that are looked at after each node: the chain goes on with the first and ends at the others. On 27 greedy
@@ -275,12 +271,11 @@ class ShareChances(Chances):
         self._first = accuracies[0][0] if accuracies else usual
         self._seen = {kind: Matched(*each) for kind, *each in counted.shares} if counted else {}
         self.limit(_COUNTED)
-        # Gains of the guesses of some next tokens, at the prices of a shape: in this text, and in those before
-        self._lately = deque[Gain](maxlen=_GUESSES)
-        self._before = deque[Gain](maxlen=_GUESSES_BEFORE)
+        # mean chances of the guesses of a next token, the likeliest first: in all texts, and lately
+        self._usual = self._likely = tuple[float, ...]()
         # share of the likeliest guesses that held where the guess before had held
         self.onward = accuracies[1][0] if len(accuracies) > 1 else _ONWARD
-        self.step_worth = 0.0  # least worth that the last proposal wanted of a step that it might have
+        self.step_worth = 0.0  # least worth that the last proposal wanted of a step
         self._expected = self._held = 0.0  # lately
 
     def of_share(self, share: float) -> float:
@@ -288,27 +283,19 @@ class ShareChances(Chances):
         here = (_HERE + self._held) / (_HERE + self._expected)
         return min(here * self.chance(share_class(share), share), _MOST_SHARE)
 
-    def added(self, gain: Gain) -> None:
-        """Note how many tokens guesses of a next token were expected to gain at any prices.
-
-        Rows and steps that look dear beside other programs are so for these alone, and the guesses hold as before.
-        """
-        self._lately.append(gain)
+    def guessed(self, guesses: Guesses) -> None:
+        """Note what guesses of a next token were expected to hold: rows may be dear now, and cheap in a moment."""
+        chances = [self.of_share(share) for _, share in guesses]
+        self._likely = _faded(self._likely, chances, _LATELY)
+        self._usual = _faded(self._usual, chances, _EVER)
 
     def adds(self, shape: DraftShape) -> float:
-        """Return the tokens that guesses of a next token gain, by those lately, at a shape's prices.
-
-        A head that doubts a long match takes away more than it adds, but it is asked where steps cost nothing.
-        """
-        adds = fmean([gain(shape) for gain in self._before]) if self._before else self._first
-        for gain in self._lately:
-            adds = max(_LATELY * adds + (1 - _LATELY) * gain(shape), 0.0)
-        return max(adds, 0.0)
+        """Return the tokens that guesses of a next token gain beyond their rows, at a shape's prices."""
+        return shape.gain(self._likely) if self._likely else self._first
 
     def begin(self) -> None:
-        """Begin a text, to which the head may add what it usually does."""
-        self._before.extend(self._lately)
-        self._lately.clear()
+        """Begin a reply, whose guesses may hold as often as usual."""
+        self._likely = self._usual
 
     def of(self, guesses: Guesses, match: Guess | None) -> list[Guess]:
         """Return the tokens of a match and of guesses with their chances, the match's token first."""
@@ -342,6 +329,14 @@ class ShareChances(Chances):
             self._expected += self.chance(share_class(share), share)
             self._held += token == guess
             self.learn(share_class(share), token == guess)
+
+
+def _faded(means: Sequence[float], chances: Sequence[float], memory: float) -> tuple[float, ...]:
+    """Return means with one more observation of each; what was never observed begins with it."""
+    return tuple(
+        chance if mean is None else memory * mean + (1 - memory) * chance
+        for mean, chance in zip_longest(means, chances)
+    )
 
 
 def share_class(share: float) -> int:
@@ -400,10 +395,8 @@ class ChainDraft(Drafter):
         self._missed = 0
         self.wants_hidden = False
         self._chances.begin()
-        # A head whose steps do not pay even where rows cost nothing reads nothing before it is asked. What rows cost
-        # in the last reply may be due to other programs.
-        worth = self._chances.step_worth
-        self.reads_hidden = self._chances.adds(DraftShape(0, step_worth=worth)) >= worth
+        # A head whose steps would not pay even if rows cost nothing reads nothing before it is asked.
+        self.reads_hidden = self._chances.adds(DraftShape(0)) >= self._chances.step_worth
         return self._head.reset(prompt)
 
     def read_prompt(self, end: int, hidden: Tensor | None = None) -> None:
@@ -426,20 +419,16 @@ class ChainDraft(Drafter):
     def propose(self, shape: DraftShape) -> Draft:
         """Draft a tree within the shape's rows; each step of the head promises at least the shape's worth."""
         match, worth, chances = self._after((), shape.rows), shape.step_worth, self._chances
-        may_ask, self.wants_hidden = self.wants_hidden, False
-        if worth > 1.0:
-            return match
         chances.step_worth, adds = worth, chances.adds(shape)
-        self.wants_hidden = adds >= worth or self._may_pay()
+        may_ask, self.wants_hidden = self.wants_hidden, worth <= 1.0 and (adds >= worth or self._may_pay())
         unsaid = self._unsaid(match)
-        if shape.rows < 1 or not may_ask or unsaid * max(adds, worth) < worth:
+        if shape.rows < 1 or worth > 1.0 or not may_ask or unsaid * max(adds, worth) < worth:
             return match
-        alone = [*map(exp, match.scores)]
-        tree, path, known = _Tree(), list[int](), list[float]()
+        tree, path = _Tree(), list[int]()
         place, steps = ROOT, 0
 
         def goes_on(logits: Tensor) -> int | None:
-            nonlocal place, steps, match, known
+            nonlocal place, steps, match
             (guesses,) = self._guesses(logits)
             said = (match.tokens[0], min(exp(match.scores[0]), _MOST_SHARE)) if match else None
             nodes = {token: tree.add(place, token, log(chance)) for token, chance in chances.of(guesses, said)}
@@ -451,14 +440,14 @@ class ChainDraft(Drafter):
             place, steps, match = nodes[token], steps + 1, self._after(path, shape.rows - steps - 1)
             known = [*map(exp, tree.scores)]
             promise = exp(tree.scores[place]) * self._unsaid(match) * chances.onward
-            promise = shape.gain([*known, promise]) - shape.gain(known)
-            return None if steps >= shape.rows or promise < worth else token
+            gains = shape.gain([*known, promise]) - shape.gain(known)
+            return None if steps >= shape.rows or gains < worth else token
 
         self._head.run_chain(goes_on, self._learn)
         if match:
             tree.hang(tree.add(place, match.tokens[0], match.scores[0]), match)
-        if unsaid >= _HALF:
-            chances.added(lambda at: (at.gain(known) - at.step_worth * (steps - 1) - at.gain(alone)) / unsaid)
+        if steps and unsaid >= _HALF:
+            chances.guessed(self._guessed[0][0])
         return replace(tree.draft(shape.rows), steps=steps)
 
     def _after(self, path: Sequence[int], most: int) -> Draft:
@@ -479,8 +468,7 @@ class ChainDraft(Drafter):
         if missed:
             for guesses, token in zip(self._guesses(logits[-missed:]), tokens[-missed:], strict=True):
                 self._chances.learn_from(guesses, token)
-                chances = [chance for _, chance in self._chances.of(guesses, None)]
-                self._chances.added(partial(DraftShape.gain, chances=chances))
+                self._chances.guessed(guesses)
 
     def _guesses(self, logits: Tensor) -> list[Guesses]:
         """Return the likeliest tokens after each row."""

@@ -181,24 +181,24 @@ def test_a_text_in_which_no_guess_holds_is_noticed_before_shares_are_known() -> 
     assert chances.of_share(0.35) < 0.2  # of which nothing was seen
 
 
-def test_steps_that_cost_nothing_are_taken_after_the_head_doubted_a_long_match() -> None:
-    """With a fixed number of nodes no step has a price, but a match whose chance falls has lost expected tokens."""
+def test_steps_that_cost_nothing_are_taken_from_a_head_whose_guesses_never_hold() -> None:
+    """With a fixed number of nodes no step has a price."""
     chances = ShareChances(0.25)
-    chances.added(lambda shape: -5.0)
-    assert chances.adds(DraftShape(15)) >= chances.step_worth == 0.0
+    for _ in range(40):
+        chances.learn_from([(5, 0.6), (6, 0.2)], 7)
+        chances.guessed([(5, 0.6), (6, 0.2)])
+    assert chances.adds(DraftShape(15, row_worth=0.5)) >= chances.step_worth == 0.0
     chances.begin()
-    assert chances.adds(DraftShape(15)) >= 0.0
+    assert chances.adds(DraftShape(15, row_worth=0.5)) >= 0.0
 
 
-def test_guesses_that_held_are_worth_asking_for_again_once_rows_are_cheap_again() -> None:
-    """Other programs make rows look dear for some rounds, in which no guess pays; they say nothing of the guesses."""
+def test_what_guesses_add_follows_the_prices_of_rows_of_now() -> None:
+    """While other programs run a row may cost more than a token is worth, and nothing a moment later."""
     chances = ShareChances(0.25)
-    dear, usual = (DraftShape(15, step_worth=0.1, row_worth=worth) for worth in (1.0, 0.1))
-    for _ in range(30):
-        chances.added(lambda shape: shape.gain([0.6, 0.2]))
-    for _ in range(2):
-        assert chances.adds(dear) < 0.1 < 0.5 < chances.adds(usual)
-        chances.begin()
+    for _ in range(40):
+        chances.guessed([(5, 0.6), (6, 0.2)])
+    assert chances.adds(DraftShape(15, row_worth=1.0)) == 0.0
+    assert chances.adds(DraftShape(15, row_worth=0.1)) == pytest.approx(0.5 + 0.1, abs=0.05)
 
 
 @pytest.mark.parametrize("step_ms", [10.0, 40.0])
