@@ -28,6 +28,7 @@ from engine.sentences import either, figure, mark, paragraph, say
 # Modes without any draft, by memory.
 _WITHOUT_DRAFT = {mode.memory: mode for mode in (PLAIN, OFFLOAD, LAYER_OFFLOAD)}
 _NOT_LOADED = mark("The mode in memory goes on: another one is not faster by as much as loading it is worth.")
+_ONE_ALONE = mark("The draft {draft} is not used: this machine was never measured, so one draft guesses alone.")
 _LEFT = mark("The draft {draft} is not used: with it, {mode} is {source} at {times} times the usual speed.")
 _ALONE = mark("The draft {draft} cannot guess together with others: name it alone.")
 # A mode that ``auto`` would have to load anew must be faster than the one in memory by more than this.
@@ -174,14 +175,17 @@ def _left(options: LoadOptions, planner: ModelPlanner) -> str:
     plan, taken = planner.plan, planner.plan.taken
     if not _may_leave(options) or taken is None or len(taken.drafts) == len(planner.drafts):
         return ""
+    unused = ", ".join(title_of_model(draft.name) for draft in planner.drafts if draft.name not in taken.drafts)
     best = plan.drafted(several=len(planner.drafts) > 1)
     times = None if best is None else plan.times_plain(best)
-    dear = "" if best is None else plan.mode(best.mode).dear
-    if best is None or times is None or not (plan.measured or dear):
+    if best is None or times is None:
         return ""
+    dear = plan.mode(best.mode).dear
+    if not (plan.measured or dear):  # no figure is made from assumed speeds
+        return say(_ONE_ALONE, draft=unused) if taken.drafts else ""
     left = say(
         _LEFT,
-        draft=", ".join(title_of_model(draft.name) for draft in planner.drafts if draft.name not in taken.drafts),
+        draft=unused,
         mode=say(MODES[best.mode].title),
         source=say("measured") if best.measured else say("predicted"),
         times=figure(times, ".2g"),

@@ -248,7 +248,7 @@ class MachinePlanner:
                 chosen = plan
         weights = self._loaded_as(chosen or plans[0])
         name, why, left = "" if chosen is None else chosen.mode, reason(chosen, plans), _HARDLY_FASTER
-        if chosen is not None and not self._speeds.measured and _simply_fits(plans[1]):
+        if chosen is not None and not (self._speeds.measured or self._named) and _simply_fits(plans[1]):
             name, why, left = plans[1].mode, say(_LOOKUP), _GUESSED
         ordered = sorted(plans, key=lambda plan: (bool(plan.refusal), -(plan.tokens_per_second or 0.0)))
         return MachinePlan(

@@ -122,6 +122,10 @@ def test_of_several_drafts_those_guess_with_which_the_model_is_promised_to_be_fa
     assert run.plan.reason.startswith("The draft other is not used: with it, Minions is predicted at ")
     assert run.settled(options) is not None
     assert [draft.name for draft in settle(in_mode("minions", options)).drafts] == list(drafts)
+    here(replace(machine("laptop-16gb-4gb"), speeds=None))  # which was never measured
+    run = settle(options)
+    assert (run.plan.mode, [draft.name for draft in run.drafts]) == ("dovetail", [drafts[0]])
+    assert run.plan.reason.startswith("The draft other is not used: this machine was never measured")
 
 
 def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
