@@ -280,11 +280,12 @@ def _answered(
             code, reply, calls = _follow(events, stream, options.rounds, tools)
         if reply is None:
             return code, []
-        if tools and asks_again(calls, tools.made, reply.text):
+        ended = reply.stop_reason in ("end", "stop")
+        if round_ and tools and ended and asks_again(calls, tools.made, reply.text):
             tools = TerminalTools((), (), 0)
             continue
         turns.append(ChatMessage("assistant", reply.text, calls=tuple(calls)))
-        results = tools.results(calls, round_) if calls and reply.stop_reason in ("end", "stop") else []
+        results = tools.results(calls, round_) if calls and ended else []
         if not results:
             return code, turns
         turns += results

@@ -88,15 +88,15 @@ def offered(known: Iterable[ToolServer]) -> dict[str, OfferedTool]:
 
 
 def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], text: str) -> bool:
-    """Return whether a turn after calls brings nothing new: calls that were made before, or no word at all.
+    """Return whether a turn after calls brings nothing new: the calls just made, or no word at all.
 
     Small models ask for what they have just been told (Qwen2.5-Coder 1.5B reads the same file three times, then says
     nothing); in a turn without tools they answer from it.
 
     Args:
         calls: Calls of the turn.
-        made: Names and arguments of the reply's earlier calls that were carried out or refused; a failed one may be
-            tried again.
+        made: Names and arguments of the calls of the turn before it that were carried out or refused. A failed one may
+            be tried again, and an older one too: tests are run once more after a change.
         text: What the turn says beside its calls.
     """
     again = all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
