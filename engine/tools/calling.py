@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.errors import Cancelled, ToolFailed
 from engine.json_text import from_plain, read_json, whole_characters
-from engine.messages import Tool, ToolCall
+from engine.messages import Tool, ToolCall, cut_to
 from engine.preparer import Beyond, Preparer, TookTooLong, TookTooMuch
 from engine.sentences import mark, say
 from engine.tools.acts import Act, note_act
@@ -53,7 +53,7 @@ class OfferedTool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call."""
+    """The result of a call, or the reason why there is none."""
 
     text: str  # result for the model, or a sentence that says why there is none
     failed: bool = False
@@ -127,13 +127,10 @@ def call(
     except Cancelled:  # it may have done what it was called for
         note(say("It was stopped before it ended."))
         raise
-    if len(outcome.text) > MOST_CHARACTERS:
-        left = len(outcome.text) - MOST_CHARACTERS
-        outcome = replace(outcome, text=f"{outcome.text[:MOST_CHARACTERS]}\n[{left} more characters are left out.]")
     seconds = time.monotonic() - begun
     if not outcome.changed:
         note(outcome.text[:500] if outcome.failed else "")
-    return replace(outcome, text=whole_characters(outcome.text), seconds=seconds)
+    return replace(outcome, text=whole_characters(cut_to(outcome.text, MOST_CHARACTERS)), seconds=seconds)
 
 
 def list_tools(
