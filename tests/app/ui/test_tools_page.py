@@ -18,10 +18,12 @@ from app.ui.theme.theme import Theme
 from app.ui.tools_page import ToolsPage
 from app.ui.transcript.tool_card import ToolCard
 from engine.errors import ToolFailed
+from engine.hub.model_folders import data_folder
 from engine.tools import servers
 from engine.tools.acts import Act, note_act
 from engine.tools.calling import Outcome
 from engine.tools.servers import KnownTool, ToolServer, keep_server
+from tests.engine.hub.conftest import MemoryKeyring
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 WISH = '<tool_call>\n{"name": "list_folder", "arguments": {"path": "a"}}\n</tool_call>'
@@ -193,6 +195,19 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     page.field.setPlainText('{"mcpServers": []}')
     page.add_button.click()
     assert page.field.toPlainText()  # what cannot be read stays to be mended
+
+
+def test_a_key_in_headers_is_in_the_keyring_alone_and_goes_with_its_server(
+    page: ToolsPage, workspace: ScriptedWorkspace, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "list_tools", lambda server, *rest: replace(server, tools=(KnownTool("look"),)))
+    page.field.setPlainText('{"mcpServers": {"far": {"url": "https://far.test", "headers": {"X-Key": "abc123"}}}}')
+    page.add_button.click()
+    assert "abc123" not in (data_folder() / servers.FILE_NAME).read_text()
+    (server,) = (one for one in workspace.tools.servers if one.name == "far")
+    assert server.secret() == {"X-Key": "abc123"}
+    workspace.tools.remove("far")
+    assert server.secret() == {}
 
 
 def test_a_disk_that_refuses_a_change_is_said_and_nothing_else_is_lost(
