@@ -184,18 +184,18 @@ def _called(one: OfferedTool, arguments: object, cancelled: Callable[[], bool], 
 def _asked(
     server: ToolServer, question: dict[str, Any], cancelled: Callable[[], bool], opened: Callable[[str], None]
 ) -> dict[str, Any]:
-    session = _sessions.get(server.name)
-    if session is None:
-        session = _sessions[server.name] = Preparer(
-            f"tenon-tools-{re.sub('[^a-zA-Z0-9]', '-', server.name)[:20]}",
-            _WORK_S,
-            256 << 20,
-            256 << 20,
-            idle_s=_IDLE_S,
-            clock_s=_CLOCK_S,
-            answer_bytes=16 << 20,
-            starts_others=True,
-        )
+    title = f"tenon-tools-{re.sub('[^a-zA-Z0-9]', '-', server.name)[:20]}"
+    fresh = Preparer(
+        title,
+        _WORK_S,
+        256 << 20,
+        256 << 20,
+        idle_s=_IDLE_S,
+        clock_s=_CLOCK_S,
+        answer_bytes=16 << 20,
+        starts_others=True,
+    )
+    session = _sessions.setdefault(server.name, fresh)  # in one step: two chats may ask at once
     told = {"name": server.name, "kind": server.kind, "place": server.place, "arguments": list(server.arguments)}
     question = {"server": {**told, "secret": server.secret()}, **question}
     found = _from(session, "engine.tools.mcp_session:answer", question, server.name, cancelled, opened)
