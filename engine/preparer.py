@@ -58,7 +58,8 @@ class Preparer:
         nice: Niceness of the process: replies that are being written go before work that takes long.
         clock_s: Most time for a question by the clock, for a process that gets no processor, or waits for a disk.
         answer_bytes: Most bytes of all answers to a question.
-        starts_others: Its work starts programs of others, which end with it, and which no limit of its memory is for.
+        starts_others: Its work starts programs of others, which end with it. Its memory is watched and not limited by
+            the system, since they would inherit the limit.
     """
 
     name: str

@@ -71,12 +71,11 @@ class ProgramSettings:
 
 @dataclass(frozen=True)
 class PhonesNow:
-    """What phones need, and which ones came in."""
+    """The page for phones at the moment."""
 
-    addresses: tuple[str, ...]  # addresses of this computer at which phones may find the page
+    links: dict[str, str]  # links with the code of the next phone, by the addresses of this computer
     port: int
-    code: str  # code by which the next one comes in
-    phones: tuple[Phone, ...]
+    phones: tuple[Phone, ...]  # those that came in
 
 
 _TERMINAL = mark("into a terminal, before the program is started")
@@ -344,7 +343,8 @@ class PhoneServer(ProgramServer):
         def now() -> PhonesNow:
             from engine.server.phones import local_addresses
 
-            return PhonesNow(tuple(local_addresses()), port, phones.code, phones.listed())
+            links = {address: phones.link(address, port) for address in local_addresses()}
+            return PhonesNow(links, port, phones.listed())
 
         self._worker.run(now, then)
 

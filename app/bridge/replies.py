@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -87,7 +86,6 @@ class Replies(QObject):
         self._blind = blind  # says that a model does not see pictures; empty if it may
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
-        self._told: set[int] = set()  # replies that answer from what tools have told, without calling any more
         self._question: Question | None = None  # the request that the engine works on
         self._kept_characters = 0  # of the reply when that request was made
         self._offered: dict[str, OfferedTool] = {}  # tools in that request
@@ -208,8 +206,7 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
         turns, left_out = newest(() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt))
-        bare = own.continues or ticket.reply_id in self._told
-        self._told.discard(ticket.reply_id)
+        bare = own.continues or ticket.without_tools
         self._offered, self._spoken = ({} if bare else self._tools.offered()), None
         self._continues = bool(turns) and turns[-1].role == "assistant"
         if self._blind(model) and any(turn.pictures for turn in turns[:-1]):
@@ -327,14 +324,14 @@ class Replies(QObject):
         """Return a reply that waits for its calls, or one that has ended with them: too many, or cut short."""
         if finished.reply.stop_reason not in ("end", "stop") or reply.state is not MessageState.COMPLETE:
             return reply
-        made = {(step.name, step.arguments) for step in reply.steps if step.state != "failed"}
-        if asks_again(calls, made, reply.content[max((step.place for step in reply.steps), default=0) :]):
-            self._told.add(reply.id)
-            QTimer.singleShot(0, self, partial(self._go_on, reply.conversation_id, reply.id))
+        turn = max((step.turn for step in reply.steps), default=-1) + 1
+        before = [step for step in reply.steps if step.turn == turn - 1]
+        made = {(step.name, step.arguments) for step in before if step.state in ("done", "refused")}
+        if made and asks_again(calls, made, reply.content[before[0].place :]):
+            self._go_on(reply.conversation_id, reply.id, without_tools=True)
             return replace(reply, state=MessageState.QUEUED, kept_characters=len(reply.content))
         if not calls:
             return reply
-        turn = max((step.turn for step in reply.steps), default=-1) + 1
         steps = tuple(self._step_of(call, turn, len(reply.content)) for call in calls)
         if turn >= self._settings.tool_turns:
             steps = tuple(replace(step, state="failed", result=tr("Not called.")) for step in steps)
@@ -361,10 +358,10 @@ class Replies(QObject):
             self._change(reply.with_steps(steps))
 
     @Slot(int, int)
-    def _go_on(self, conversation_id: int, reply_id: int) -> None:
+    def _go_on(self, conversation_id: int, reply_id: int, without_tools: bool = False) -> None:
         """Let a reply go on after its calls, once their results are on the disk."""
         self._journal.save(conversation_id, (reply_id,), lambda: self.stored(reply_id))
-        self.add(Ticket(conversation_id, reply_id))
+        self.add(Ticket(conversation_id, reply_id, without_tools))
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:

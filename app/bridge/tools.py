@@ -67,7 +67,7 @@ class ToolDesk(QObject):
         self._open: dict[int, _Calls] = {}
         self._shown: int | None = None
         self._worker = Worker("tenon-tool-list", self)
-        self._callers: dict[int, Worker] = {}
+        self._callers: dict[int | str, Worker] = {}  # by the id of a chat, or the name of a server
         self._closed = Event()
 
     @property
@@ -101,7 +101,11 @@ class ToolDesk(QObject):
         elif answer == "chat":
             self._for_chat.add(_in_chat(chat, offer))
         elif answer == "always":
-            self.change_tool(offer.server.name, offer.tool.name, lambda tool: replace(tool, allowed=offer.tool.digest))
+            allowed = offer.tool.digest
+            try:
+                self.change_tool(offer.server.name, offer.tool.name, lambda tool: replace(tool, allowed=allowed))
+            except TenonError as error:  # then it is allowed this once
+                self.said.emit(error.message)
         one.once.add(number)
         self._go_on(chat)
 
@@ -141,13 +145,17 @@ class ToolDesk(QObject):
         self._change(one, number, state="runs", result="")
         step, offer = one.steps[number], one.offered[one.steps[number].name]
         wish = ToolCall(step.name, step.arguments)
-        if chat not in self._callers:  # a call that takes long keeps no other chat from its own
-            self._callers[chat] = Worker(f"tenon-tools-{chat}", self)
-        self._callers[chat].run(
+        self._caller(chat).run(
             lambda: call(offer, wish, one.left.is_set),
             partial(self._came, one, number),
             lambda error: self._came(one, number, Outcome(error.message, failed=True)),
         )
+
+    def _caller(self, key: int | str) -> Worker:
+        """Return the worker of a chat or a server: one that takes long keeps no other from its own."""
+        if key not in self._callers:
+            self._callers[key] = Worker(f"tenon-tools-{key}", self)
+        return self._callers[key]
 
     def _is_on(self, offer: OfferedTool) -> bool:
         server, tool = self.server(offer.server.name), self.tool(offer.server.name, offer.tool.name)
@@ -223,23 +231,34 @@ class ToolDesk(QObject):
                 self.said.emit(error.message)
 
         def took(listed: ToolServer) -> None:
-            change_server(  # the user may have changed what is allowed meanwhile
-                name, lambda now: replace(now, tools=renewed(now.tools, listed.tools, first=not now.tools), on=True)
-            )
-            ended(None)
+            try:
+                change_server(  # the user may have changed what is allowed meanwhile
+                    name, lambda now: replace(now, tools=renewed(now.tools, listed.tools, first=not now.tools), on=True)
+                )
+            except TenonError as error:
+                ended(error)
+            else:
+                ended(None)
 
-        worker = Worker(f"tenon-tools-{name}", self)
-        worker.run(lambda: list_tools(server, self.sign_in.emit, self._closed.is_set), took, ended)
+        self._caller(name).run(lambda: list_tools(server, self.sign_in.emit, self._closed.is_set), took, ended)
 
     def switch(self, name: str, on: bool) -> None:
-        """Switch a server, or one of Tenon's own tools."""
+        """Switch a server, or one of Tenon's own tools.
+
+        Raises:
+            TenonError: It cannot be kept.
+        """
         change_server(name, lambda server: replace(server, on=on))
         if not on:
             self._worker.run(lambda: end_session(name))
         self._read_again()
 
     def change_tool(self, server: str, name: str, change: Callable[[KnownTool], KnownTool]) -> None:
-        """Switch a tool, or change what is allowed of it."""
+        """Switch a tool, or change what is allowed of it.
+
+        Raises:
+            TenonError: It cannot be kept.
+        """
         change_server(
             server,
             lambda one: replace(one, tools=tuple(change(tool) if tool.name == name else tool for tool in one.tools)),
@@ -247,7 +266,11 @@ class ToolDesk(QObject):
         self._read_again()
 
     def remove(self, name: str) -> None:
-        """Forget a server and its secrets."""
+        """Forget a server and its secrets.
+
+        Raises:
+            TenonError: The list cannot be written.
+        """
         server = self.server(name)
         if server is not None and not server.own:
             forget_server(server)

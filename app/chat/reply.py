@@ -169,6 +169,7 @@ class Ticket:
 
     conversation_id: int
     reply_id: int
+    without_tools: bool = False  # its model answers from what tools have told it, and calls none
 
 
 class ReplyQueue:

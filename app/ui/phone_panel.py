@@ -119,12 +119,12 @@ class PhonePanel(QFrame):
         self._now, chosen = now, self.addresses.currentText()
         self.addresses.blockSignals(True)
         self.addresses.clear()
-        self.addresses.addItems(now.addresses)
+        self.addresses.addItems(list(now.links))
         self.addresses.setCurrentIndex(max(0, self.addresses.findText(chosen)))
         self.addresses.blockSignals(False)
         self._hint.setText(
             self._hints.format(port=now.port)
-            if now.addresses
+            if now.links
             else tr("This computer is in no local network: connect it to the network of the phone first.")
         )
         while (item := self._rows.takeAt(0)) is not None:
@@ -153,8 +153,7 @@ class PhonePanel(QFrame):
     @property
     def link(self) -> str:
         """Link that the code has; empty if there is none."""
-        address = self.addresses.currentText()
-        return f"http://{address}:{self._now.port}/#{self._now.code}" if self._now is not None and address else ""
+        return "" if self._now is None else self._now.links.get(self.addresses.currentText(), "")
 
     @Slot()
     def _switch(self) -> None:

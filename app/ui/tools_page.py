@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QShowEvent
@@ -47,9 +48,9 @@ _ENGINES = (("", "SearXNG"), ("brave", "Brave"), ("tavily", "Tavily"))
 class ToolRow(QWidget):
     """A tool of a server: a switch, what it says of itself, and whether it is asked for."""
 
-    def __init__(self, theme: Theme, desk: ToolDesk, server: str, name: str, parent: QWidget) -> None:
+    def __init__(self, page: ToolsPage, theme: Theme, desk: ToolDesk, server: str, name: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self._desk, self._server, self._name = desk, server, name
+        self._page, self._desk, self._server, self._name = page, desk, server, name
         self.box = TickBox(theme, str(legible(name)), self)
         self.box.clicked.connect(self._switch)
         self._about = PlainLabel(self, kind="small", wrap=True)
@@ -78,11 +79,17 @@ class ToolRow(QWidget):
 
     @Slot(bool)
     def _switch(self, on: bool) -> None:
-        self._desk.change_tool(self._server, self._name, lambda tool: replace(tool, on=on))
+        self._change(on=on)
 
     @Slot()
     def _ask_again(self) -> None:
-        self._desk.change_tool(self._server, self._name, lambda tool: replace(tool, allowed=""))
+        self._change(allowed="")
+
+    def _change(self, **changes: Any) -> None:
+        self._page.try_to(
+            lambda: self._desk.change_tool(self._server, self._name, lambda tool: replace(tool, **changes))
+        )
+        self.refresh()
 
 
 class ServerPanel(QFrame):
@@ -137,7 +144,8 @@ class ServerPanel(QFrame):
                 row.hide()
                 row.deleteLater()
             self.rows = {
-                tool.name: ToolRow(self._theme, self._desk, self._name, tool.name, self) for tool in server.tools
+                tool.name: ToolRow(self._page, self._theme, self._desk, self._name, tool.name, self)
+                for tool in server.tools
             }
             for row in self.rows.values():
                 self._column.addWidget(row)
@@ -188,6 +196,7 @@ class ServerPanel(QFrame):
     @Slot(bool)
     def _switch(self, on: bool) -> None:
         self._page.try_to(lambda: self._desk.switch(self._name, on))
+        self.refresh()
 
     @Slot()
     def _connect(self) -> None:
@@ -243,6 +252,8 @@ class ToolsPage(PlacePage):
                 self.panels[name] = ServerPanel(self, self._theme, self._desk, name)
                 self._servers.addWidget(self.panels[name])
             self.panels[name].refresh()
+        if self.isVisible():  # it reads a file
+            self._show_acts()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -254,6 +265,10 @@ class ToolsPage(PlacePage):
             "A server of the Model Context Protocol (MCP) is a program of others, which can do all that you can do "
             "here: add only what you trust. Paste its command, its address, or the JSON of mcpServers."
         )
+        plain = tr(
+            "A key in a command or an address is kept in a file as it stands there: put it into env or headers of the "
+            "JSON, which the system's keyring keeps."
+        )
         self.field = LongTextEdit(panel)
         self.field.setAccessibleName(tr("Command, address or JSON"))
         self.field.setPlaceholderText(tr("For example {example}", example=_EXAMPLE))
@@ -264,6 +279,7 @@ class ToolsPage(PlacePage):
         filled(
             column,
             PlainLabel(words, panel, kind="sub", wrap=True),
+            PlainLabel(plain, panel, kind="small", wrap=True),
             self.field,
             (self.add_button, 0, Qt.AlignmentFlag.AlignLeft),
         )
@@ -276,7 +292,6 @@ class ToolsPage(PlacePage):
         self.erase_button.setAccessibleName(tr("Erase what tools have done"))
         filled(column, self.record, (self.erase_button, 0, Qt.AlignmentFlag.AlignLeft))
         self.column.addWidget(panel)
-        self._desk.changed.connect(self._show_acts)
 
     @Slot()
     def _show_acts(self) -> None:

@@ -211,7 +211,7 @@ def _defaults(option: ModeOption) -> str:
 def _ask(options: argparse.Namespace) -> int:
     if options.rounds and not options.json:
         raise InvalidOption("--rounds adds to what --json prints: give --json too, or leave it out.")
-    for option in ("system", "file", "image", "thinking", "reasoning_effort"):
+    for option in ("system", "file", "image", "thinking", "reasoning_effort", "tool", "mcp"):
         if options.raw and getattr(options, option):
             raise InvalidOption(
                 "--raw continues a text without a chat template, so it has no place for {option}: leave one of them "
@@ -224,8 +224,6 @@ def _ask(options: argparse.Namespace) -> int:
         attachments, pictures = _given(options)
         turn = ChatMessage("user", prompt, attachments, pictures)
         request = replace(request, messages=(*request.messages, turn))
-    if options.raw and (options.tool or options.mcp):
-        raise InvalidOption("--raw continues a text without a chat template, so it has no place for tools.")
     read_ahead(options.model)
     from engine import Engine
 
@@ -280,11 +278,12 @@ def _answered(
             code, reply, calls = _follow(events, stream, options.rounds, tools)
         if reply is None:
             return code, []
-        if tools and asks_again(calls, tools.made, reply.text):
+        ended = reply.stop_reason in ("end", "stop")
+        if round_ and tools and ended and asks_again(calls, tools.made, reply.text):
             tools = TerminalTools((), (), 0)
             continue
         turns.append(ChatMessage("assistant", reply.text, calls=tuple(calls)))
-        results = tools.results(calls, round_) if calls and reply.stop_reason in ("end", "stop") else []
+        results = tools.results(calls, round_) if calls and ended else []
         if not results:
             return code, turns
         turns += results

@@ -68,7 +68,8 @@ class TerminalTools:
         self._servers = {"all", *(one.name for one in known)}  # names that no tool's own can be taken for
         self._always: set[str] = set()  # names of tools that the user has allowed in this run
         self._rounds = rounds
-        self.made = set[tuple[str, str]]()  # names and arguments of calls that were carried out or refused
+        # Names and arguments of the last turn's calls that were carried out or refused
+        self.made = set[tuple[str, str]]()
         self._form: ToolFormat = DESCRIBED
 
     def __bool__(self) -> bool:
@@ -96,6 +97,7 @@ class TerminalTools:
         if turn >= self._rounds:
             print(f"tenon: The reply ended after {turn} rounds of calls; --tool-turns allows more.", file=sys.stderr)
             return []
+        self.made.clear()
         return [ChatMessage("tool", self._result(one), answers=one.id) for one in calls]
 
     def _result(self, wish: ToolCall) -> str:

@@ -93,6 +93,12 @@ def fenced(heading: str, content: str) -> str:
     return f"{heading}\n{fence}\n{content}{end}{fence}"
 
 
+def cut_to(text: str, most: int) -> str:
+    """Return a text, or its first ``most`` characters and a line that tells a model how many it lacks."""
+    left = len(text) - most
+    return f"{text[:most]}\n[{left} more characters are left out.]" if left > 0 else text
+
+
 @dataclass(frozen=True)
 class Tool:
     """A function that a model may ask its client to call."""

@@ -33,8 +33,7 @@ from engine.server.phones import Phones
 
 _ADDRESS = "127.0.0.1"
 EVERYWHERE = "0.0.0.0"
-#: Shares of the server's connections that programs and phones may have.
-_SHARES = (1.0, 0.25)
+_PHONES_SHARE = 0.25  # of the connections that programs may have
 _WAITING_CONNECTIONS = 2048
 #: Connections that are taken at once, each with a descriptor, before any of them is looked at.
 _TAKEN_AT_ONCE = 16
@@ -95,8 +94,8 @@ def serve(
                     return
                 doors = (key,) if phones is None else (key, phones)
                 servers += (
-                    ModelServer(link, application(lambda: served, link, metrics, door), progress, _SHARES[at])
-                    for at, door in enumerate(doors)
+                    ModelServer(link, application(lambda: served, link, metrics, door), progress, _share_of(door))
+                    for door in doors
                 )
                 watching = asyncio.ensure_future(watch(link))
                 ready(local_address(listeners[0]), served.name, port_of(listeners[-1]))
@@ -215,6 +214,10 @@ class ModelServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+def _share_of(door: str | Phones | None) -> float:
+    return _PHONES_SHARE if isinstance(door, Phones) else 1.0
+
+
 @contextmanager
 def listening(port: int, address: str = _ADDRESS) -> Iterator[socket.socket]:
     """Open a socket at an address of this computer; what connects waits until the model is there."""
@@ -314,7 +317,7 @@ class BackgroundServer:
         async def run() -> None:
             self._link = EngineLink(self._metrics.take, start, name="phone" if of_page else "served")
             app = application(lambda: self.served, self._link, self._metrics, key)
-            self._server = ModelServer(self._link, app, share=_SHARES[of_page])
+            self._server = ModelServer(self._link, app, share=_share_of(key))
             self._ready.set()
             await self._server.serve([listener])
 

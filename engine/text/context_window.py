@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Generic, TypeVar
 
 from engine.errors import Allowed, PromptTooLong
-from engine.messages import Attachment, ChatMessage, fenced, with_attachments, with_missing
+from engine.messages import Attachment, ChatMessage, cut_to, fenced, with_attachments, with_missing
 from engine.sentences import figure, mark, paragraph, runs, say, together
 from engine.text.passages import PassageIndex, within
 
@@ -115,12 +115,7 @@ def fit_conversation(
 
 def with_results(turns: Sequence[ChatMessage], most: int) -> list[ChatMessage]:
     """Return turns whose results of tools have so many characters at most; a model is told what it lacks."""
-    return [
-        replace(turn, content=f"{turn.content[:most]}\n[{len(turn.content) - most} more characters are left out.]")
-        if turn.role == "tool" and len(turn.content) > most
-        else turn
-        for turn in turns
-    ]
+    return [replace(turn, content=cut_to(turn.content, most)) if turn.role == "tool" else turn for turn in turns]
 
 
 def say_cut(most: int) -> str:

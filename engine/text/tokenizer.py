@@ -288,9 +288,9 @@ class Tokenizer:
         return ids
 
     def marks(self, texts: Sequence[str]) -> dict[str, int]:
-        """Those of these texts that are single tokens which no other text makes, with their ids.
+        """Return the ids of the texts that are added tokens: single ones, which no other text makes.
 
-        These are added tokens. Qwen2.5, Qwen3 and GLM have marks of tool calls that are added and not special.
+        Qwen2.5, Qwen3 and GLM have marks of tool calls that are added and not special.
         """
         found = ((text, self._backend.token_to_id(text)) for text in texts)
         return {text: token for text, token in found if token in self.added}

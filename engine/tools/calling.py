@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.errors import Cancelled, ToolFailed
 from engine.json_text import from_plain, read_json, whole_characters
-from engine.messages import Tool, ToolCall
+from engine.messages import Tool, ToolCall, cut_to
 from engine.preparer import Beyond, Preparer, TookTooLong, TookTooMuch
 from engine.sentences import mark, say
 from engine.tools.acts import Act, note_act
@@ -53,7 +53,7 @@ class OfferedTool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call."""
+    """The result of a call, or the reason why there is none."""
 
     text: str  # result for the model, or a sentence that says why there is none
     failed: bool = False
@@ -88,15 +88,15 @@ def offered(known: Iterable[ToolServer]) -> dict[str, OfferedTool]:
 
 
 def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], text: str) -> bool:
-    """Return whether a turn after calls brings nothing new: calls that were made before, or no word at all.
+    """Return whether a turn after calls brings nothing new: the calls just made, or no word at all.
 
     Small models ask for what they have just been told (Qwen2.5-Coder 1.5B reads the same file three times, then says
     nothing); in a turn without tools they answer from it.
 
     Args:
         calls: Calls of the turn.
-        made: Names and arguments of the reply's earlier calls that were carried out or refused; a failed one may be
-            tried again.
+        made: Names and arguments of the calls of the turn before it that were carried out or refused. A failed one may
+            be tried again, and an older one too: tests are run once more after a change.
         text: What the turn says beside its calls.
     """
     again = all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
@@ -127,13 +127,10 @@ def call(
     except Cancelled:  # it may have done what it was called for
         note(say("It was stopped before it ended."))
         raise
-    if len(outcome.text) > MOST_CHARACTERS:
-        left = len(outcome.text) - MOST_CHARACTERS
-        outcome = replace(outcome, text=f"{outcome.text[:MOST_CHARACTERS]}\n[{left} more characters are left out.]")
     seconds = time.monotonic() - begun
     if not outcome.changed:
         note(outcome.text[:500] if outcome.failed else "")
-    return replace(outcome, text=whole_characters(outcome.text), seconds=seconds)
+    return replace(outcome, text=whole_characters(cut_to(outcome.text, MOST_CHARACTERS)), seconds=seconds)
 
 
 def list_tools(
@@ -187,18 +184,18 @@ def _called(one: OfferedTool, arguments: object, cancelled: Callable[[], bool], 
 def _asked(
     server: ToolServer, question: dict[str, Any], cancelled: Callable[[], bool], opened: Callable[[str], None]
 ) -> dict[str, Any]:
-    session = _sessions.get(server.name)
-    if session is None:
-        session = _sessions[server.name] = Preparer(
-            f"tenon-tools-{re.sub('[^a-zA-Z0-9]', '-', server.name)[:20]}",
-            _WORK_S,
-            256 << 20,
-            256 << 20,
-            idle_s=_IDLE_S,
-            clock_s=_CLOCK_S,
-            answer_bytes=16 << 20,
-            starts_others=True,
-        )
+    title = f"tenon-tools-{re.sub('[^a-zA-Z0-9]', '-', server.name)[:20]}"
+    fresh = Preparer(
+        title,
+        _WORK_S,
+        256 << 20,
+        256 << 20,
+        idle_s=_IDLE_S,
+        clock_s=_CLOCK_S,
+        answer_bytes=16 << 20,
+        starts_others=True,
+    )
+    session = _sessions.setdefault(server.name, fresh)  # in one step: two chats may ask at once
     told = {"name": server.name, "kind": server.kind, "place": server.place, "arguments": list(server.arguments)}
     question = {"server": {**told, "secret": server.secret()}, **question}
     found = _from(session, "engine.tools.mcp_session:answer", question, server.name, cancelled, opened)

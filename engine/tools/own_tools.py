@@ -9,10 +9,13 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
+
+import psutil
 
 from engine.errors import InvalidOption, TenonError
 from engine.files import read_file
@@ -167,7 +170,7 @@ def _found(base: Path, folder: Path, words: str) -> Iterator[str]:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is one of the public internet, and stands for none that is not."""
+    """Return whether an address is of the public internet, not of this computer's network, and stands for no other."""
     ip = ip_address(address.partition("%")[0])
     if isinstance(ip, IPv6Address):
         inner: IPv4Address | None = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
@@ -175,7 +178,17 @@ def is_public(address: str) -> bool:
             inner = IPv4Address(int(ip) & 0xFFFFFFFF)
         if ip.is_site_local or (inner is not None and not is_public(str(inner))):
             return False
-    return ip.is_global and not ip.is_multicast
+    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _own_networks())
+
+
+def _own_networks() -> Iterator[IPv4Network | IPv6Network]:
+    """Yield the networks of this computer's addresses: behind a router each may have a public one by IPv6."""
+    for one in chain.from_iterable(psutil.net_if_addrs().values()):
+        if one.family in (socket.AF_INET, socket.AF_INET6):
+            mask = int(ip_address((one.netmask or "::").partition("%")[0]))
+            # Some systems tell no mask, or that of an address alone: a network by IPv6 is a /64.
+            bits = min(mask.bit_count() or 64, 64) if one.family == socket.AF_INET6 else mask.bit_count() or 32
+            yield ip_network((one.address.partition("%")[0], bits), strict=False)
 
 
 def _public_address(host: str, port: int) -> str:

@@ -176,7 +176,11 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
 
 
 def forget_server(server: ToolServer) -> None:
-    """Forget a server and its secrets."""
+    """Forget a server and its secrets.
+
+    Raises:
+        FileRefused: The list cannot be written.
+    """
     _put(server.name, None)
     for account in (server.account, sign_in_account(server.place)):
         with suppress(NoKeyring):  # then it has none either

@@ -96,7 +96,7 @@ def _unit(module: str) -> str | None:
 
 @cache
 def _imports_of(package: str) -> dict[str, set[str]]:
-    """What each module of a package imports; read by the first test that asks."""
+    """Return the imports of each module of a package; read by the first test that asks."""
     return dict(_modules(package))
 
 

@@ -121,6 +121,8 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--raw", "--system", "a", "x"], "no place for --system"),
         (["ask", "--raw", "--file", "a", "x"], "no place for --file"),
         (["ask", "--raw", "--thinking", "on", "x"], "no place for --thinking"),
+        (["ask", "--raw", "--tool", "page", "x"], "no place for --tool"),
+        (["ask", "--raw", "--mcp", "a", "x"], "no place for --mcp"),
         (["ask", "--raw", "--reasoning-effort", "low", "x"], "no place for --reasoning-effort"),
         (["ask", "--stop", "", "x"], "argument --stop: it is empty"),
         (["ask", "--draft", "", "x"], "argument --draft: it is empty"),

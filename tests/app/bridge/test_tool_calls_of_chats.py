@@ -246,18 +246,60 @@ def test_a_model_that_asks_again_or_says_nothing_answers_without_tools(
     workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls, second: str
 ) -> None:
     workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    completed: list[int] = []
+    workspace.replies.completed.connect(completed.append)
     for turn in (wish(path="a"), second):
         say(workspace, chat, turn)
         qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    qtbot.waitUntil(lambda: not workspace.engine.last(Generate).tools.offered)
     assert len(made) == 1
     asked = workspace.engine.last(Generate)
-    assert not asked.tools.offered
     assert asked.messages[-1].role == "tool"
+    assert completed == []
     say(workspace, chat, "There is one file.")
+    assert completed == [chat]
     reply = workspace.reply(chat)
     assert (reply.state, reply.content) == (MessageState.COMPLETE, "There is one file.")
     workspace.turns.send(chat, "And?")
     qtbot.waitUntil(lambda: workspace.engine.last(Generate).messages[-1].content == "And?")
+    assert workspace.engine.last(Generate).tools.offered
+
+
+def test_a_call_is_repeated_after_another_one(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls
+) -> None:
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    for number, path in enumerate("aba", 1):
+        say(workspace, chat, wish(path=path))
+        qtbot.waitUntil(lambda count=number: len(made) == count)
+        qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    assert states(workspace, chat) == ["done"] * 3
+
+
+def test_a_call_that_was_stopped_before_it_was_made_is_asked_for_again(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls
+) -> None:
+    say(workspace, chat, f"I look.\n{wish(path='a')}")
+    qtbot.waitUntil(lambda: states(workspace, chat) == ["asks"])
+    workspace.replies.stop(chat)
+    assert workspace.turns.continue_last(chat)
+    qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    say(workspace, chat, wish(path="a"))
+    qtbot.waitUntil(lambda: states(workspace, chat) == ["asks", "asks"])
+
+
+def test_a_reply_that_was_stopped_before_it_answered_without_tools_has_them_when_it_goes_on(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls
+) -> None:
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    say(workspace, chat, f"I look.\n{wish(path='a')}")
+    qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    workspace.replies.hold()
+    say(workspace, chat, wish(path="a"))
+    workspace.replies.stop(chat)
+    workspace.replies.release()
+    assert workspace.turns.continue_last(chat)
+    qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
     assert workspace.engine.last(Generate).tools.offered
 
 

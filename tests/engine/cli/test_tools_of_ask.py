@@ -26,6 +26,7 @@ from engine.messages import (
     Memory,
     Plan,
     Reply,
+    StopReason,
     Timings,
     TokensAdded,
     ToolCall,
@@ -39,10 +40,11 @@ SERVERS = Path(__file__).parents[1] / "tools" / "mcp_servers.py"
 class ScriptedEngine:
     """Says one text after the other."""
 
-    def __init__(self, *texts: str) -> None:
+    def __init__(self, *texts: str, stop_reason: StopReason = "end") -> None:
         self.events: queue.Queue[Event] = queue.Queue()
         self.asked: list[Generate] = []
         self._texts = list(texts)
+        self._stop_reason = stop_reason  # of the last text
 
     def submit(self, command: Generate | Cancel) -> None:
         assert isinstance(command, Generate)
@@ -51,7 +53,8 @@ class ScriptedEngine:
         for piece in (text[:9], text[9:]):
             self.events.put(TokensAdded("ask", piece, (1,)))
         plan = Plan("plain", "for the test")
-        reply = Reply(text, (1,), (1,), "plain", "m", (), "fp32", {}, "end", plan, Timings(), Memory())
+        reason: StopReason = "end" if self._texts else self._stop_reason
+        reply = Reply(text, (1,), (1,), "plain", "m", (), "fp32", {}, reason, plan, Timings(), Memory())
         self.events.put(Finished("ask", reply))
 
 
@@ -163,6 +166,25 @@ def test_a_model_that_asks_again_answers_without_tools(folder: Path) -> None:
     assert [turn.role for turn in turns] == ["assistant", "tool", "assistant"]
     assert turns[-1].content == "3 kg."
     assert not engine.asked[-1].tools.offered
+
+
+def test_a_call_is_repeated_after_another_one_and_for_another_message(folder: Path) -> None:
+    options = parsed("--tool", f"folder={folder}", "--allow", "all")
+    with opened_tools(options) as tools:
+        there, read = wish("list_folder"), wish(path="notes.txt")
+        turns = answered(ScriptedEngine(read, there, read, "3 kg."), tools, options)
+        assert [turn.role for turn in turns].count("tool") == 3
+        turns = answered(ScriptedEngine(read, "3 kg."), tools, options)
+    assert [turn.role for turn in turns] == ["assistant", "tool", "assistant"]
+
+
+def test_a_reply_that_was_stopped_does_not_go_on_without_tools(folder: Path) -> None:
+    options = parsed("--tool", f"folder={folder}", "--allow", "all")
+    engine = ScriptedEngine(wish(path="notes.txt"), "", stop_reason="cancelled")
+    request = Generate("ask", LoadOptions(), (ChatMessage("user", "How much?"),))
+    with opened_tools(options) as tools:
+        code, _ = _answered(engine, engine.events, request, options, tools)
+    assert (code, len(engine.asked)) == (130, 2)
 
 
 def test_servers_of_a_file(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def send(web: Chromium, text: str) -> None:
 
 
 def shown(web: Chromium, text: str) -> Any:
-    """What Markdown becomes: the elements of a reply, as HTML."""
+    """Return the elements of a reply that Markdown becomes, as HTML."""
     return web.run(f"(() => {{ const made = make('div', {{}}, ...blocks({json.dumps(text)}).map(one => block(one)));"
                    " return made.innerHTML; })()")  # fmt: skip
 

@@ -9,8 +9,10 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import psutil
 import pytest
 
 from engine.messages import ToolCall
@@ -94,6 +96,23 @@ def test_private_addresses_are_known(address: str) -> None:
 
 def test_public_addresses_are_known() -> None:
     assert all(map(own_tools.is_public, ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"]))
+
+
+def test_no_neighbour_in_this_computers_own_network_is_public(monkeypatch: pytest.MonkeyPatch) -> None:
+    def address(family: int, text: str, mask: str | None) -> SimpleNamespace:
+        return SimpleNamespace(family=family, address=text, netmask=mask)
+
+    here = [
+        address(psutil.AF_LINK, "00:11:22:33:44:55", None),
+        address(socket.AF_INET6, "fe80::1%eth0", "ffff:ffff:ffff:ffff::"),
+        address(socket.AF_INET6, "2600:1:2:3::4", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        address(socket.AF_INET6, "2600:5::1", None),
+        address(socket.AF_INET, "93.184.216.1", "255.255.255.0"),
+        address(socket.AF_INET, "93.184.217.1", None),
+    ]
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: {"eth0": here})
+    assert not any(map(own_tools.is_public, ["2600:1:2:3::9", "2600:5::9", "93.184.216.34", "2002:5db8:d809::1"]))
+    assert all(map(own_tools.is_public, ["2600:1:2:4::9", "2600:5:0:1::9", "93.184.217.2", "93.184.218.1"]))
 
 
 @pytest.mark.parametrize(
