@@ -16,7 +16,7 @@ from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower
 class Gemma3Tower(SiglipTower):
     """Gemma 3's."""
 
-    resample, mutual = 2, True
+    anchor, resample, mutual = "<start_of_image>", 2, True
 
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
         return [(self.values.image_size, self.values.image_size)]
@@ -26,9 +26,8 @@ class Gemma3Tower(SiglipTower):
         return self.most_patches // self.values.merge**2
 
     def layout(self, picture: Picture) -> PictureLayout:
-        begin = "<start_of_image>"
-        text = f"\n\n{begin}<end_of_image>\n\n"
-        return PictureLayout(f"{self.digest}{picture.sha256}", begin, text, begin, (self.most_rows,), follows=True)
+        begin, key = self.anchor, f"{self.digest}{picture.sha256}"
+        return PictureLayout(key, begin, f"\n\n{begin}<end_of_image>\n\n", begin, (self.most_rows,), follows=True)
 
     def _load(self, loader: Loader) -> None:
         super()._load(loader)

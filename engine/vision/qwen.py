@@ -13,8 +13,7 @@ from engine.errors import InvalidOption
 from engine.messages import Picture, PictureLayout
 from engine.vision.tower import Loader, Sight, Tower, VisionLayer, gelu_tanh
 
-_IMAGE = "<|image_pad|>"
-_MARK = f"<|vision_start|>{_IMAGE}<|vision_end|>"
+_MARK = "<|vision_start|><|image_pad|><|vision_end|>"
 # Rows of the largest picture, whatever the image processor allows: attention over its patches grows with their square.
 _MOST_ROWS = 2048
 _LONGEST_RATIO = 200
@@ -24,6 +23,8 @@ _Map = Callable[[Tensor], Tensor]
 
 class QwenTower(Tower):
     """Qwen's: the sizes are those of transformers' image processor."""
+
+    anchor = "<|image_pad|>"
 
     @property
     def _factor(self) -> int:
@@ -61,7 +62,7 @@ class QwenTower(Tower):
     def layout(self, picture: Picture) -> PictureLayout:
         ((width, height),) = self.sizes(picture.width, picture.height)
         rows = width * height // self._factor**2
-        return PictureLayout(f"{self.digest}{picture.sha256}", _MARK, _MARK, _IMAGE, (rows,))
+        return PictureLayout(f"{self.digest}{picture.sha256}", _MARK, _MARK, self.anchor, (rows,))
 
     def _load(self, loader: Loader) -> None:
         values = self.values

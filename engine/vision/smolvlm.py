@@ -18,7 +18,7 @@ _AROUND, _IMAGE, _WHOLE = "<fake_token_around_image>", "<image>", "<global-img>"
 class SmolVlmTower(SiglipTower):
     """SmolVLM's: the sizes are those of transformers' image processor."""
 
-    resample = 1
+    anchor, resample = _IMAGE, 1
 
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
         side, longest = self.values.image_size, int(self.values.more["longest_edge"])

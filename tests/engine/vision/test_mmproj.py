@@ -164,3 +164,19 @@ def test_a_tower_whose_rows_go_into_other_layers_is_another_model_s(
     family = SUPPORTED["Qwen3VLForCausalLM"]
     with nullcontext() if fits else pytest.raises(TensorMismatch, match="made for another model"):
         assert open_tower(tmp_path / "model.gguf", checkpoint, family, 64) is not None
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_tower_beside_a_text_model_of_the_same_width_is_another_model_s(tmp_path: Path, fits: bool) -> None:
+    """SmolLM2 has the architecture and the width of SmolVLM's decoder, and no token for a picture."""
+    write_seeing(tmp_path / "whole", "smolvlm")
+    write_mmproj(tmp_path / "mmproj.gguf", loaded(tmp_path / "whole"))
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
+    writer.add_token_list(["a", "<image>" if fits else "<|im_start|>"])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    checkpoint: Any = None  # its tower is not in there
+    family = SUPPORTED["LlamaForCausalLM"]
+    with nullcontext() if fits else pytest.raises(TensorMismatch, match="made for another model"):
+        assert open_tower(tmp_path / "model.gguf", checkpoint, family, 64) is not None
