@@ -56,10 +56,10 @@ SIGHT = Sight(
     ("vision_tower", "multi_modal_projector"),
     SIGLIP_NAMES,
     {"image_size": 896, "patch_size": 14, "layer_norm_eps": 1e-6, "image_mean": (0.5,) * 3, "image_std": (0.5,) * 3},
+    _more,
+    lambda metadata: {"merge": int(metadata.get("clip.vision.projector.scale_factor") or 4), "norm_offset": 0.0},
     {
         "mm.soft_emb_norm.weight": "mm_soft_emb_norm.weight",
         "mm.input_projection.weight": "mm_input_projection_weight",
     },
-    _more,
-    lambda metadata: {"merge": int(metadata.get("clip.vision.projector.scale_factor") or 4), "norm_offset": 0.0},
 )

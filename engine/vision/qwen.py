@@ -157,8 +157,8 @@ SIGHT = Sight(
         "v.blk.{}.ffn_down": "blocks.{}.mlp.linear_fc2",
     },
     {
-        **{"hidden_size": 1152, "depth": 27, "num_heads": 16, "patch_size": 16, "layer_norm_eps": _EPSILON},
-        **{"image_mean": (0.5,) * 3, "image_std": (0.5,) * 3},
+        **{"hidden_size": 1152, "depth": 27, "num_heads": 16, "patch_size": 16},
+        **{"image_size": 768, "layer_norm_eps": _EPSILON, "image_mean": (0.5,) * 3, "image_std": (0.5,) * 3},
     },
     more=lambda config, processor: {
         "merge": int(config["vision_config"].get("spatial_merge_size") or 2),

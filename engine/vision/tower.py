@@ -50,8 +50,8 @@ class TowerValues:
     text: int  # width of the decoder's rows
     mean: tuple[float, ...]
     std: tuple[float, ...]
-    merge: int = 1  # patches that become one row, in each direction
-    more: Mapping[str, Any] = field(default_factory=dict, hash=False)  # values of one family alone
+    merge: int  # patches that become one row, in each direction
+    more: Mapping[str, Any]  # values of one family alone
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Sight:
     roots: tuple[str, ...]  # parts of the names of its tensors that no tensor of the decoder has
     names: Mapping[str, str]  # Hugging Face's names of modules, without what is before them, by llama.cpp's
     defaults: Mapping[str, Any]  # values of ``vision_config`` and of the image processor if the files have none
+    # Returns a family's own values and ``merge``, from ``config.json`` and the image processor's file
+    more: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+    more_in_gguf: Callable[[Mapping[str, Any]], Mapping[str, Any]]  # the same from GGUF's metadata
     # Tensors whose names are other ones down to the last part
     whole: Mapping[str, str] = field(default_factory=dict)
-    # Returns a family's own values, from ``config.json`` and the image processor's file, or from GGUF's metadata
-    more: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]] = lambda config, processor: {}
-    more_in_gguf: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda metadata: {}
 
 
 class TowerTensors(ABC):

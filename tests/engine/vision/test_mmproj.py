@@ -112,6 +112,8 @@ def write_text_part(folder: Path) -> Any:
         ({"clip.vision.image_size": 6400}, "positions where its config asks for"),
         ({"clip.vision.attention.head_count": 0}, "fit no model"),
         ({"clip.vision.patch_size": 0}, "fit no model"),
+        ({"clip.vision.image_size": 0}, "fit no model"),
+        ({"clip.vision.block_count": "x"}, "lacks a value, or has one of the wrong kind"),
     ],
 )
 def test_a_model_writes_texts_beside_a_damaged_tower(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
