@@ -69,7 +69,7 @@ def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: 
         said, anchor = read_header(gguf).metadata, tensors.sight.tower.anchor
         if anchor not in said.get("tokenizer.ggml.tokens", (anchor,)):
             raise _of_another_model(beside, f"no token {anchor}")
-        deep = sum(tensors.has(f"v.deepstack.{layer}.fc1.weight") for layer in range(tensors.values.layers))
+        deep = tensors.sight.tower(tensors).row_width // text_width - 1
         if deep != int(said.get(f"{said.get('general.architecture')}.n_deepstack_layers") or 0):
             raise _of_another_model(beside, f"{deep} deepstack layers")
     values = tensors.values

@@ -32,6 +32,17 @@ class QwenTower(Tower):
         return self.values.patch * self.values.merge
 
     @property
+    def _deep_names(self) -> dict[int, int]:
+        """Numbers of mergers in names, by the layers whose rows they merge for the first layers of the decoder."""
+        deep = self.values.more.get("deep")  # in safetensors the names count the mergers, in GGUF the layers
+        numbers = {layer: at for at, layer in enumerate(deep or range(self.values.layers))}
+        return {layer: name for layer, name in numbers.items() if self._tensors.has(f"v.deepstack.{name}.fc1.weight")}
+
+    @property
+    def row_width(self) -> int:
+        return self.values.text * (1 + len(self._deep_names))
+
+    @property
     def most_rows(self) -> int:
         return min(_MOST_ROWS, int(self.values.more["most_pixels"]) // self._factor**2)
 
@@ -76,18 +87,13 @@ class QwenTower(Tower):
         ]
         self._end_norm = loader.norm("v.post_ln", _EPSILON)
         self._merger = loader.linear("mm.0"), loader.linear("mm.2")
-        # Layers whose rows are merged too, for the first layers of the decoder; their names count the layers, or,
-        # in safetensors, the mergers.
-        deep = self.values.more.get("deep", range(values.layers))
         self._deep: dict[int, tuple[_Map, _Map, _Map]] = {
             layer: (
                 loader.norm(f"v.deepstack.{name}.norm", _EPSILON),
                 loader.linear(f"v.deepstack.{name}.fc1"),
                 loader.linear(f"v.deepstack.{name}.fc2"),
             )
-            for at, layer in enumerate(deep)
-            for name in (at if "deep" in self.values.more else layer,)
-            if loader.has(f"v.deepstack.{name}.fc1.weight")
+            for layer, name in self._deep_names.items()
         }
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:

@@ -99,7 +99,6 @@ class Tower(ABC):
         self.digest = tensors.digest
         self.weights = tensors.weights  # numbers in its tensors
         self._tensors = tensors
-        self.kept: list[Any] = []  # pictures whose rows are kept, the oldest first (`engine.vision.seen_picture`)
 
     @abstractmethod
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
@@ -114,6 +113,11 @@ class Tower(ABC):
         return [None for _ in self.layout(picture).runs]
 
     @property
+    def row_width(self) -> int:
+        """Numbers in a row: the decoder's width, and as many for each of its layers to which something is added."""
+        return self.values.text
+
+    @property
     @abstractmethod
     def most_rows(self) -> int:
         """Rows of the largest picture."""
@@ -126,7 +130,7 @@ class Tower(ABC):
     @property
     def work_bytes(self) -> int:
         """Bytes beside its weights while it reads its largest picture: rows of float32 in a layer, and the result."""
-        return 4 * (self.most_patches * self.values.hidden * 16 + self.most_rows * self.values.text)
+        return 4 * (self.most_patches * self.values.hidden * 16 + self.most_rows * self.row_width)
 
     def load(self, packed: bool, check: Callable[[], None] = lambda: None) -> None:
         """Load the weights.
@@ -145,7 +149,7 @@ class Tower(ABC):
 
     @abstractmethod
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
-        """Read a picture: yield between layers, and return the rows of each of its runs, (rows, text) float32.
+        """Read a picture: yield between layers, and return the rows of each of its runs, (n, row width) float32.
 
         Args:
             pixels: The picture in each of its sizes, (height, width, 3) of 8 bits.

@@ -89,6 +89,7 @@ def test_a_tower_in_gguf_makes_the_rows_of_the_same_in_safetensors(tmp_path: Pat
     tower.load(False)
     for size in ((64, 64), (90, 50)):
         found, expected = (seen(one, drawing(*size)) for one in (tower, own))
+        assert {run.shape[1] for run in (*found, *expected)} == {tower.row_width} == {own.row_width}
         torch.testing.assert_close(torch.cat(found), torch.cat(expected), atol=1e-5, rtol=1e-5)
 
 
