@@ -143,8 +143,7 @@ class ReplyRun:
         ready = yield from model.preparation.steps(self._request, model.plan.context, alone, layouts=layouts)
         self._prompt, self._mask = ready.prompt, ready.mask
         anchors = model.tokenizer.marks([one.anchor for one in layouts.values()])
-        stand_in = next(iter(anchors.values()), 0)
-        self._words = plain(self._prompt, stand_in)
+        self._words = plain(self._prompt, next(iter(anchors.values()), 0))
         for event in ready.events:
             self._emit(event)
         self._sampler = replace(self._sampler, penalties=self._request.penalties, begins=len(self._prompt))
@@ -182,7 +181,7 @@ class ReplyRun:
             drafters = self._drafters(sequence, values)
             recipe = mode.recipe(self._verifier(), drafters, values, cost, self._model.committee, self._chances)
             hooks = Hooks(self._check, self._prefilled, self._emitted)
-            decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks, stand_in)
+            decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks, self._words)
             while (asked := decoding.ask()) is not None:
                 yield asked
                 decoding.take(asked)
