@@ -376,13 +376,9 @@ def with_pictures_read(request: Generate) -> Generate:
         Refused: One is none, or is too large.
     """
     try:
-        turns = [
-            replace(turn, pictures=tuple(read_picture(one.content, at=one.at) for one in turn.pictures))
-            for turn in request.messages
-        ]
+        return request.with_pictures(lambda one: read_picture(one.content, at=one.at))
     except InvalidOption as error:
         raise Refused(400, error.message, "messages") from error
-    return replace(request, messages=tuple(turns))
 
 
 def timings(reply: Reply) -> dict[str, Any]:
