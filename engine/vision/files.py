@@ -22,6 +22,7 @@ from engine.gguf.stored_tensor import F32, PLAIN
 from engine.json_text import read_json
 from engine.model.config_values import BAD_VALUE
 from engine.sentences import mark
+from engine.text.pictures import names_pictures
 from engine.vision import SIGHTS
 from engine.vision.tower import Sight, Tower, TowerTensors, TowerValues
 from engine.weights.checkpoint import Checkpoint, piece_values
@@ -66,9 +67,9 @@ def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: 
         if beside is None:
             return None
         tensors = _InGguf(beside, family.sight, text_width)
-        said, anchor = read_header(gguf).metadata, tensors.sight.tower.anchor
-        if anchor not in said.get("tokenizer.ggml.tokens", (anchor,)):
-            raise _of_another_model(beside, f"no token {anchor}")
+        said = read_header(gguf).metadata
+        if not names_pictures(said, family.sight):
+            raise _of_another_model(beside, "no token for a picture")
         deep = tensors.sight.tower(tensors).row_width // text_width - 1
         if deep != int(said.get(f"{said.get('general.architecture')}.n_deepstack_layers") or 0):
             raise _of_another_model(beside, f"{deep} deepstack layers")

@@ -10,13 +10,14 @@ from torch.nn import functional
 
 from engine.messages import Picture, PictureLayout
 from engine.model.linear import Norm
+from engine.text.pictures import ANCHORS
 from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower
 
 
 class Gemma3Tower(SiglipTower):
     """Gemma 3's."""
 
-    anchor, resample, mutual = "<start_of_image>", 2, True
+    resample, mutual = 2, True
 
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
         return [(self.values.image_size, self.values.image_size)]
@@ -26,7 +27,7 @@ class Gemma3Tower(SiglipTower):
         return self.most_patches // self.values.merge**2
 
     def layout(self, picture: Picture) -> PictureLayout:
-        begin, key = self.anchor, f"{self.digest}{picture.sha256}"
+        begin, key = ANCHORS["gemma3"], f"{self.digest}{picture.sha256}"
         return PictureLayout(key, begin, f"\n\n{begin}<end_of_image>\n\n", begin, (self.most_rows,), follows=True)
 
     def _load(self, loader: Loader) -> None:

@@ -11,9 +11,11 @@ from torch.nn import functional
 
 from engine.errors import InvalidOption
 from engine.messages import Picture, PictureLayout
+from engine.text.pictures import ANCHORS
 from engine.vision.tower import Loader, Sight, Tower, VisionLayer, gelu_tanh
 
-_MARK = "<|vision_start|><|image_pad|><|vision_end|>"
+_IMAGE = ANCHORS["qwen3vl_merger"]
+_MARK = f"<|vision_start|>{_IMAGE}<|vision_end|>"
 # Rows of the largest picture, whatever the image processor allows: attention over its patches grows with their square.
 _MOST_ROWS = 2048
 _LONGEST_RATIO = 200
@@ -23,8 +25,6 @@ _Map = Callable[[Tensor], Tensor]
 
 class QwenTower(Tower):
     """Qwen's: the sizes are those of transformers' image processor."""
-
-    anchor = "<|image_pad|>"
 
     @property
     def _factor(self) -> int:
@@ -73,7 +73,7 @@ class QwenTower(Tower):
     def layout(self, picture: Picture) -> PictureLayout:
         ((width, height),) = self.sizes(picture.width, picture.height)
         rows = width * height // self._factor**2
-        return PictureLayout(f"{self.digest}{picture.sha256}", _MARK, _MARK, self.anchor, (rows,))
+        return PictureLayout(f"{self.digest}{picture.sha256}", _MARK, _MARK, _IMAGE, (rows,))
 
     def _load(self, loader: Loader) -> None:
         values = self.values

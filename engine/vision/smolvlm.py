@@ -9,16 +9,17 @@ from typing import Any
 from torch import Tensor
 
 from engine.messages import Picture, PictureLayout
+from engine.text.pictures import ANCHORS
 from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower
 
 _MOST_SIDE = 4096
-_AROUND, _IMAGE, _WHOLE = "<fake_token_around_image>", "<image>", "<global-img>"
+_AROUND, _IMAGE, _WHOLE = "<fake_token_around_image>", ANCHORS["idefics3"], "<global-img>"
 
 
 class SmolVlmTower(SiglipTower):
     """SmolVLM's: the sizes are those of transformers' image processor."""
 
-    anchor, resample = _IMAGE, 1
+    resample = 1
 
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
         side, longest = self.values.image_size, int(self.values.more["longest_edge"])

@@ -90,7 +90,6 @@ class TowerTensors(ABC):
 class Tower(ABC):
     """A tower of one model. Sizes and places of pictures are known before its weights are loaded."""
 
-    anchor: ClassVar[str]  # the decoder's token for a picture, which the tokenizers of models that do not see lack
     resample: ClassVar[int] = 3  # Pillow's number of the filter that pictures are scaled with
     mutual: ClassVar[bool] = False  # True if the rows of a picture see each other in the decoder
 
