@@ -184,7 +184,7 @@ class Engine:
                 if pool == command.earlier.pool:
                     texts.forget(command.earlier.chat)
             if command.erased and isinstance(self._model, LoadedModel):
-                self._model.sequences.forget(command.kept, everything=not command.earlier.chat)
+                self._model.forget(command.kept, everything=not command.earlier.chat)
             return
         behind = len(self._waiting)
         if (

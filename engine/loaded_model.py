@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import metadata
 from itertools import compress
 from math import inf
@@ -20,7 +20,7 @@ from engine.advice import model_advice
 from engine.decoding.costs import Costs
 from engine.decoding.kept_on_disk import ChatOnDisk
 from engine.decoding.kept_sequences import KeptSequences
-from engine.decoding.sequence import PictureRows, Target, TokenSequence
+from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.committee import CommitteeMemory
 from engine.drafting.fallback_drafter import DamagedDrafter
 from engine.drafting.head_loader import never_ends
@@ -57,7 +57,7 @@ from engine.sentences import figure, mark, say
 from engine.text.pictures import row_ids
 from engine.text.preparation import Preparation
 from engine.text.token_texts import TokenTexts
-from engine.vision.seen_picture import SeenPicture
+from engine.vision.seen_picture import KeptRows, PictureRows, SeenPicture
 
 # Up to this size the choice of kernels matters less than the time of measuring it.
 _LARGE_BYTES = 128 << 20
@@ -184,6 +184,7 @@ class LoadedModel:
         if options.threads is None and size_bytes < _TINY_BYTES and not plan.placement.streams:
             torch.set_num_threads(_faster_thread_count(TokenSequence(self.target, plan.context)))
         self.tower = opened.tower  # what turns pictures into rows for the decoder; None if it does not see
+        self.seen: KeptRows = {}  # rows of pictures that were read
         if self.tower is not None:
             try:
                 self.tower.load(plan.weights.name != "fp32", check)
@@ -350,15 +351,18 @@ class LoadedModel:
 
     def picture_rows(self, request: Generate, layouts: Mapping[str, PictureLayout]) -> dict[int, PictureRows]:
         """Return the runs of a request's pictures, by the ids of their first rows."""
-        tower, found = self.tower, dict[int, PictureRows]()
-        if tower is None:
-            return found
+        assert self.tower is not None, "it has layouts"
+        found = {}
         for one in request.pictures:
-            seen, layout = SeenPicture(tower, one), layouts[one.sha256]
-            for run, (count, grid) in enumerate(zip(layout.runs, tower.grids(one), strict=True)):
-                rows = PictureRows(count, partial(seen.run, run), seen.steps, grid, tower.mutual)
-                found[row_ids(layout, run)[0]] = rows
+            layout = layouts[one.sha256]
+            for rows in SeenPicture(self.tower, one, layout, self.seen).runs():
+                found[row_ids(layout, rows.run)[0]] = rows
         return found
+
+    def forget(self, place: KeptChat | None, everything: bool) -> None:
+        """Drop the texts of a chat, or of all, as `KeptSequences.forget` does, and the rows of all pictures."""
+        self.sequences.forget(place, everything)
+        self.seen.clear()
 
     def _new_sequence(self) -> TokenSequence:
         drafts = [draft.new_text() for draft in self.drafts]

@@ -150,7 +150,7 @@ class OpenedModel:
 
     @cached_property
     def tower(self) -> Tower | None:
-        """What turns pictures into rows for its decoder; None if it does not see."""
+        """Its picture encoder, whose rows go into its decoder; None if it does not see."""
         config = self._decoder_config
         try:
             return open_tower(self.place, self.checkpoint, config.family, config.hidden_size)

@@ -38,6 +38,7 @@ from engine.text.repetition import LoopWatch, loop_start, repeated_from
 from engine.text.stop import ReplyText
 from engine.text.tokenizer import TURN_BEGINNINGS
 from engine.verifying import RULES, Verifier
+from engine.vision.seen_picture import read_ahead
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1
@@ -142,8 +143,7 @@ class ReplyRun:
         ready = yield from model.preparation.steps(self._request, model.plan.context, alone, layouts=layouts)
         self._prompt, self._mask = ready.prompt, ready.mask
         anchors = model.tokenizer.marks([one.anchor for one in layouts.values()])
-        stand_in = next(iter(anchors.values()), 0)
-        self._words = plain(self._prompt, stand_in)
+        self._words = plain(self._prompt, next(iter(anchors.values()), 0))
         for event in ready.events:
             self._emit(event)
         self._sampler = replace(self._sampler, penalties=self._request.penalties, begins=len(self._prompt))
@@ -174,20 +174,21 @@ class ReplyRun:
                     self._notice(trouble)
                 yield from chat.read(sequence, self._prompt)
             if layouts:
-                for run in sequence.see(model.picture_rows(self._request, layouts), self._prompt):
-                    for step in run.steps(model.preparation.beside):
-                        self._check()
-                        yield step
+                unread = sequence.see(model.picture_rows(self._request, layouts), self._prompt)
+                for step in read_ahead(unread, model.preparation.beside):
+                    self._check()
+                    yield step
             drafters = self._drafters(sequence, values)
             recipe = mode.recipe(self._verifier(), drafters, values, cost, self._model.committee, self._chances)
             hooks = Hooks(self._check, self._prefilled, self._emitted)
-            decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks, stand_in)
+            decoding = Decoding(sequence, recipe, self._prompt, self._reply, self._clock, hooks, self._words)
             while (asked := decoding.ask()) is not None:
                 yield asked
                 decoding.take(asked)
         except Cancelled:
             self._reply.close(None)
         finally:
+            sequence.see({}, ())
             self._model.sequences.close(sequence)
         self._clock.recalled_plain_s = self._plain_s(cost)  # a short reply has few plain rounds of its own
         self._show((), self._reply.take_fresh())

@@ -15,7 +15,6 @@ from engine.drafting.drafter import Drafter
 from engine.drafting.schedule import Schedule
 from engine.messages import RoundRecord
 from engine.model.token_tree import ROOT, Draft, DraftShape
-from engine.text.pictures import plain
 from engine.text.stop import ReplyText
 from engine.verifying import Verdict, Verifier
 
@@ -62,7 +61,7 @@ class Decoding:
         clock: Statistics of the reply.
         hooks: Callbacks for progress and cancel. ``hooks.check`` may raise `Cancelled` in any step; sequence and
             reply are valid then and hold what was emitted until then.
-        stand_in: Token that drafter and verifier see in the place of each row of a picture.
+        words: The prompt as drafter and verifier see it, of tokens alone; None if it has no pictures.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class Decoding:
         reply: ReplyText,
         clock: ReplyClock,
         hooks: Hooks,
-        stand_in: int = 0,
+        words: Sequence[int] | None = None,
     ) -> None:
         self._sequence = sequence
         self._recipe = recipe
@@ -84,7 +83,7 @@ class Decoding:
         self._reading: PromptReading | None = None
         self._verdict: Verdict | None = None
         self._position = len(prompt)
-        self._words = plain(prompt, stand_in)
+        self._words = prompt if words is None else words
         self._text = array("i", self._words)
         self._probes: Tensor | None = None
         self._drafted_s = 0.0

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from engine.decoding.text_pictures import TextPictures
 from engine.decoding.worth import SharedForwards
 from engine.drafting.kind import DraftText
-from engine.model.attention import Ends
 from engine.model.decoder import Decoder, Output, RowRuns, TextRows
 from engine.model.kv_cache import KVCache, shared_tokens
 from engine.model.layer import OnWait, no_work
 from engine.model.next_rows import NextText
 from engine.model.text_states import MOST_STATES
 from engine.model.token_tree import Draft
-from engine.text.pictures import begins_run, whole_runs
+from engine.text.pictures import whole_runs
+from engine.vision.seen_picture import PictureRows
 
 _NOTHING = torch.empty(0)
 # Rows that one block of memory holds.
@@ -303,46 +303,6 @@ class PromptReading:
         return asked.ends_prompt
 
 
-class PictureRows:
-    """The rows of one run of a picture, for the first layer.
-
-    Args:
-        count: Number of rows.
-        encode: Returns them, (count, h); called when they are needed.
-        steps: Makes them ready ahead, in steps, with a function that does work beside the engine's turns.
-        grid: Rows and columns of the picture that they stand for if they have positions in it (M-RoPE), or None.
-        mutual: True if each of them sees all of them.
-    """
-
-    def __init__(
-        self,
-        count: int,
-        encode: Callable[[], Tensor],
-        steps: Callable[[Any], Iterator[Any]] = lambda beside: iter(()),
-        grid: tuple[int, int] | None = None,
-        mutual: bool = False,
-    ) -> None:
-        self.count, self.steps, self.grid, self.mutual = count, steps, grid, mutual
-        self._encode = encode
-
-    @property
-    def embeddings(self) -> Tensor:
-        """The rows, (count, h)."""
-        return self._encode()
-
-    @property
-    def extent(self) -> int:
-        """Number of positions that they take."""
-        return self.count if self.grid is None else max(self.grid)
-
-    @property
-    def places(self) -> Tensor:
-        """Positions of the rows from the first one on, by axis, (3, count)."""
-        assert self.grid is not None, "they have positions"
-        place = torch.arange(self.count)
-        return torch.stack((torch.zeros_like(place), place // self.grid[1], place % self.grid[1]))
-
-
 def _copy(sources: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
     for source, target in zip(sources, targets, strict=True):
         target.copy_(source)
@@ -386,8 +346,7 @@ class TokenSequence:
         self._restored = 0  # tokens whose rows came from the disk, as long as nothing followed them
         self._in_place = False  # True if the last forward's hidden rows are where they would be kept
         self._verified_rows: Tensor | None = None
-        self._pictures: dict[int, PictureRows] = {}  # runs of the prompt's pictures by the ids of their first rows
-        self._shifted = 0, 0  # number of first tokens, and the shift after them
+        self._pictures = TextPictures({})  # pictures of the prompt while a reply needs them
 
     @property
     def cache(self) -> KVCache:
@@ -425,43 +384,21 @@ class TokenSequence:
         return max(0, (self.context if limit is None else min(limit, self.context)) - len(self.token_ids) - 1)
 
     def see(self, pictures: Mapping[int, PictureRows], prompt: Sequence[int]) -> list[PictureRows]:
-        """Take the pictures of the next prompt; those that are known already stay.
+        """Take the pictures of the next prompt, which a reply needs until it ends; none for no longer.
 
         Returns:
             Runs of rows that have to be read.
         """
-        self._pictures = {first: self._pictures.get(first, rows) for first, rows in pictures.items()}
+        self._pictures = TextPictures(pictures)
+        if not pictures:
+            return []
         kept, states = whole_runs(prompt, shared_tokens(self.token_ids, prompt[:-1])), self._cache.states
         kept = min(kept, self._cache.length)
-        new = prompt[kept if states is None else states.reach(kept) :]
-        return [self._pictures[token] for token in new if begins_run(token)]
+        return self._pictures.among(prompt[kept if states is None else states.reach(kept) :])
 
     def piece_end(self, tokens: Sequence[int], end: int) -> int:
-        """Return where a piece of tokens ends that is to end there: rows that see each other stay together."""
-        if any(one.mutual for one in self._pictures.values()):
-            while 0 < end < len(tokens) and tokens[end] < 0 and not begins_run(tokens[end]):
-                end += 1
-        return end
-
-    def _runs(self, tokens: Sequence[int]) -> Iterator[tuple[int, PictureRows]]:
-        """Yield the runs of rows among tokens after the committed ones, each with its first one's index there."""
-        if not tokens or min(tokens) >= 0:
-            return
-        if tokens[0] < 0 and not begins_run(tokens[0]):
-            back = next(at for at in range(1, len(self.token_ids) + 1) if begins_run(self.token_ids[-at]))
-            yield -back, self._pictures[self.token_ids[-back]]
-        for at, token in enumerate(tokens):
-            if begins_run(token):
-                yield at, self._pictures[token]
-
-    def _shift(self, end: int) -> int:
-        """Return how far rotations are before the positions of tokens, after so many committed ones."""
-        if not any(one.grid for one in self._pictures.values()):
-            return 0
-        known, shift = self._shifted if self._shifted[0] <= end else (0, 0)
-        runs = (self._pictures[token] for token in self.token_ids[known:end] if begins_run(token))
-        self._shifted = end, shift + sum(run.count - run.extent for run in runs)
-        return self._shifted[1]
+        """Return where a piece of tokens ends that is to end there, with all of a picture whose rows see each other."""
+        return self._pictures.piece_end(tokens, end)
 
     def reuse(self, prompt: Sequence[int], hidden_layers: tuple[int, ...] = (), hidden_from: int = 0) -> int:
         """Keep the longest prefix that the cache and the prompt share, cut the rest, and return its length.
@@ -498,7 +435,6 @@ class TokenSequence:
         self._cache.truncate(min(shared, self._cache.length))
         kept = self._cache.begin(len(prompt))
         del self.token_ids[kept:]
-        self._shifted = 0, 0
         return kept
 
     def cut(self, prompt: Sequence[int]) -> KVCache:
@@ -534,7 +470,7 @@ class TokenSequence:
         """
         kept = self._cache.restore(len(tokens))
         self.token_ids = list(tokens[:kept])
-        self._restored, self._shifted = kept, (0, 0)
+        self._restored = kept
 
     def prefill(
         self,
@@ -597,7 +533,7 @@ class TokenSequence:
         if draft is None or len(draft.probes) or self.hidden_layers not in ((), (self.layers,)):
             return None
         place = self._hidden.address(draft.rows) if self.hidden_layers else None
-        return NextText(asked.tokens, self._cache, draft.paths, place, self._shift(len(self.token_ids)))
+        return NextText(asked.tokens, self._cache, draft.paths, place, self._shift())
 
     def text_rows(self, asked: AskedRows) -> TextRows:
         """Return the rows for a whole forward."""
@@ -608,32 +544,18 @@ class TokenSequence:
         tokens = torch.tensor((*asked.tokens, *(-1,) * probes), dtype=torch.long)
         positions = torch.tensor([base + depth for depth in draft.row_depths], dtype=torch.long)
         embeddings = draft.probes.embeddings if probes else None
-        shift = self._shift(base)
+        shift = self._shift()
         turned = positions - shift if shift else None
         return TextRows(tokens, positions, self._cache, draft.paths, embeddings=embeddings, turned=turned)
+
+    def _shift(self) -> int:
+        return self._pictures.shift(self.token_ids, len(self.token_ids))
 
     def _piece_rows(self, piece: Sequence[int]) -> TextRows:
         base = len(self.token_ids)
         tokens = torch.tensor(piece, dtype=torch.long)
         positions = torch.arange(base, base + len(piece))
-        runs = [(at, run, slice(max(at, 0), min(at + run.count, len(piece)))) for at, run in self._runs(piece)]
-        embeddings = mask = turned = None
-        if runs:
-            embeddings = torch.cat([run.embeddings[max(-at, 0) :][: own.stop - own.start] for at, run, own in runs])
-        if any(run.mutual for _, run, _ in runs):
-            ends = torch.arange(1, len(piece) + 1, dtype=torch.int32)
-            for _, _, own in runs:
-                ends[own] = own.stop
-            mask = Ends(ends)
-        if any(run.grid for run in self._pictures.values()):
-            shift = self._shift(base + min(runs[0][0], 0) if runs else base)
-            turned = (positions - shift).expand(3 if runs else 1, -1).clone()
-            for at, run, own in runs:
-                shown = run.places[:, max(-at, 0) :][:, : own.stop - own.start]
-                turned[:, own] = turned[:, own] - torch.arange(max(-at, 0), max(-at, 0) + shown.shape[1]) + shown
-                turned[:, own.stop :] -= run.count - run.extent
-            turned = turned if runs else turned[0]
-        return TextRows(tokens, positions, self._cache, mask, embeddings=embeddings, turned=turned)
+        return self._pictures.put_into(TextRows(tokens, positions, self._cache), self.token_ids, piece)
 
     def computed_in_place(self) -> None:
         """Note that the rows described by `next_text` are computed."""

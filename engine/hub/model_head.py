@@ -17,7 +17,7 @@ from engine.json_text import from_plain, read_json
 from engine.sentences import either, say
 from engine.weights.watched_file import identity
 
-_VERSION = 2
+_VERSION = 3
 # Names of installed models that a sentence has at most, and of models that see if none is installed.
 _MOST_NAMED, _SEEING = 3, ("Gemma 3", "SmolVLM2")
 # Files of a folder that decide on the facts.
@@ -106,11 +106,14 @@ def _sees_by_file(gguf: Path) -> bool:
     from engine.families import GGUF, SUPPORTED
     from engine.gguf.header import read_header
     from engine.gguf.parts import find_tower, projector_of
+    from engine.text.pictures import names_pictures
 
-    beside, form = find_tower(gguf), GGUF.get(str(read_header(gguf).metadata.get("general.architecture")))
+    said, beside = read_header(gguf).metadata, find_tower(gguf)
+    form = GGUF.get(str(said.get("general.architecture")))
     if beside is None or form is None:
         return False
-    return projector_of(read_header(beside).metadata) == SUPPORTED[form.architecture].sight
+    sight = SUPPORTED[form.architecture].sight
+    return projector_of(read_header(beside).metadata) == sight and names_pictures(said, sight)
 
 
 def _head(type_: str, context: object, base: bool, sees: bool) -> ModelHead:

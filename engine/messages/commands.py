@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from engine.messages.models import ModelOutline, OptionValue
@@ -311,6 +311,13 @@ class Generate:
     def pictures(self) -> list[Picture]:
         """Pictures of all its messages."""
         return [picture for turn in self.messages for picture in turn.pictures]
+
+    def with_pictures(self, change: Callable[[Picture], Picture]) -> Generate:
+        """Return the request with another picture in the place of each."""
+        if not self.pictures:
+            return self
+        turns = [replace(turn, pictures=tuple(map(change, turn.pictures))) for turn in self.messages]
+        return replace(self, messages=tuple(turns))
 
     @property
     def texts(self) -> list[str]:

@@ -262,10 +262,10 @@ class Decoder:
         if make is None:
             return None
         tokens = torch.cat([text.tokens for text in texts])
-        entering = make(tokens.clamp(min=0).tolist(), hidden)
-        given = tokens < 0
-        if given.any():
-            entering[given] = make.projected(hidden[given])
+        if all(text.embeddings is None for text in texts):
+            return make(tokens.tolist(), hidden).contiguous()
+        entering, given = make(tokens.clamp(min=0).tolist(), hidden), tokens < 0
+        entering[given] = make.projected(hidden[given])
         return entering.contiguous()
 
     @property

@@ -168,8 +168,5 @@ class RemoteModel:
 
 def _with_pictures(asked: ToAsk, gone: Callable[[], bool]) -> ToAsk:
     """Return a request whose pictures are files as servers get them."""
-    turns = [
-        replace(turn, pictures=tuple(replace(one, content=sent_picture(one, gone), path="") for one in turn.pictures))
-        for turn in asked.request.messages
-    ]
-    return replace(asked, request=replace(asked.request, messages=tuple(turns)))
+    request = asked.request.with_pictures(lambda one: replace(one, content=sent_picture(one, gone), path=""))
+    return replace(asked, request=request)

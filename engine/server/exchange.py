@@ -52,6 +52,8 @@ _ALL = 1 << 31
 MOST_STOPS, MOST_STOP_CHARACTERS = 256, 16_384
 MOST_TOOL_CHARACTERS = 1 << 20
 MOST_BIASES = 16_384
+#: As many as Anthropic's own server takes: https://docs.anthropic.com/en/docs/build-with-claude/vision
+MOST_PICTURES = 100
 _FORBIDDEN = -100.0
 _TOKEN_ID = re.compile(r"[0-9]{1,9}")
 _TEXT_ONLY = (
@@ -205,6 +207,9 @@ def check_bounds(request: Generate, served: Served, places: Mapping[str, str]) -
         raise Refused(400, sentence, places["prompt"], "context_length_exceeded")
     if parts > MOST_PARTS:
         sentence = f"A request has {MOST_PARTS:,} messages and calls at most: leave out older ones."
+        raise Refused(400, sentence, places["prompt"])
+    if len(request.pictures) > MOST_PICTURES:
+        sentence = f"A request has {MOST_PICTURES} pictures at most: leave out older ones."
         raise Refused(400, sentence, places["prompt"])
     if len(request.stop) > MOST_STOPS or sum(map(len, request.stop)) > MOST_STOP_CHARACTERS:
         sentence = (
@@ -371,13 +376,9 @@ def with_pictures_read(request: Generate) -> Generate:
         Refused: One is none, or is too large.
     """
     try:
-        turns = [
-            replace(turn, pictures=tuple(read_picture(one.content, at=one.at) for one in turn.pictures))
-            for turn in request.messages
-        ]
+        return request.with_pictures(lambda one: read_picture(one.content, at=one.at))
     except InvalidOption as error:
         raise Refused(400, error.message, "messages") from error
-    return replace(request, messages=tuple(turns))
 
 
 def timings(reply: Reply) -> dict[str, Any]:

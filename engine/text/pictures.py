@@ -12,13 +12,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import shake_256
 from itertools import pairwise
+from typing import Any
 
 from engine.messages import ChatMessage, PictureLayout
 
 #: Stands for a picture in a message's text.
 MARK = "\ufffc"
+#: Tokens for pictures, by llama.cpp's names of what reads them; tokenizers of models that do not see have none of them.
+ANCHORS = {"gemma3": "<start_of_image>", "idefics3": "<image>", "qwen3vl_merger": "<|image_pad|>"}
 # Ids of a picture's first rows are below this, those of its others between this and 0.
 _FIRST, _BITS = -(1 << 30), (1 << 30) - 1
+
+
+def names_pictures(metadata: Mapping[str, Any], sight: str) -> bool:
+    """Return whether the tokenizer of a GGUF file, by its metadata, has the token for pictures of `ANCHORS`."""
+    anchor = ANCHORS.get(sight)
+    return anchor in metadata.get("tokenizer.ggml.tokens", (anchor,))
 
 
 def row_ids(layout: PictureLayout, run: int) -> list[int]:

@@ -136,7 +136,8 @@ class Preparation:
             template = self._tokenizer.template
             if template is not None and template.trouble == "endless":
                 template.render([])
-            found = ask_slowly(f"{__name__}:answer", replace(asked, request=_without_files(asked.request)), gone)
+            bare = asked.request.with_pictures(lambda one: replace(one, content=b""))  # their layouts are enough
+            found = ask_slowly(f"{__name__}:answer", replace(asked, request=bare), gone)
         mask = None
         if found.grammar:
             mask = TokenMask(self._tokenizer, self._places, found.grammar, found.mark)
@@ -223,14 +224,6 @@ def prepared(asked: ToPrepare, tokenizer: Tokenizer, gone: Callable[[], bool] = 
         answer = "" if reasoning is None or opening(request) else reasoning.answer
         grammar, mark = form_grammar(tokenizer, request.form, request.tools, answer, gone)
     return Prepared(array("i", prompt).tobytes(), tuple(events), grammar, mark)
-
-
-def _without_files(request: Generate) -> Generate:
-    """Return a request without the files of its pictures, whose layouts are enough to prepare it."""
-    turns = [
-        replace(turn, pictures=tuple(replace(one, content=b"") for one in turn.pictures)) for turn in request.messages
-    ]
-    return replace(request, messages=tuple(turns))
 
 
 def opening(request: Generate) -> str:

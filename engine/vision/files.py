@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,27 @@ from engine.gguf.parts import find_gguf, find_tower, projector_of
 from engine.gguf.stored_tensor import F32, PLAIN
 from engine.json_text import read_json
 from engine.model.config_values import BAD_VALUE
+from engine.sentences import mark
+from engine.text.pictures import names_pictures
 from engine.vision import SIGHTS
 from engine.vision.tower import Sight, Tower, TowerTensors, TowerValues
 from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.direct_reader import read_pieces
 from engine.weights.watched_file import WatchedFile
+
+_BAD_CONFIG = mark("The config of the picture encoder lacks a value, or has one of the wrong kind: download it again.")
+_BAD_FILE = mark("The picture encoder {name} lacks a value, or has one of the wrong kind: download it again.")
+# Names of a tower's values: those of Hugging Face, then llama.cpp's without what they begin with.
+_NAMES = {
+    "hidden": ("hidden_size", "embedding_length"),
+    "layers": ("num_hidden_layers", "depth", "block_count"),
+    "heads": ("num_attention_heads", "num_heads", "attention.head_count"),
+    "image_size": ("image_size",),
+    "patch": ("patch_size",),
+    "epsilon": ("layer_norm_eps", "attention.layer_norm_epsilon"),
+    "mean": ("image_mean",),
+    "std": ("image_std",),
+}
 
 
 def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: int) -> Tower | None:
@@ -50,12 +67,15 @@ def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: 
         if beside is None:
             return None
         tensors = _InGguf(beside, family.sight, text_width)
-        deep = sum(tensors.has(f"v.deepstack.{layer}.fc1.weight") for layer in range(tensors.values.layers))
         said = read_header(gguf).metadata
+        if not names_pictures(said, family.sight):
+            raise _of_another_model(beside, "no token for a picture")
+        deep = tensors.sight.tower(tensors).row_width // text_width - 1
         if deep != int(said.get(f"{said.get('general.architecture')}.n_deepstack_layers") or 0):
             raise _of_another_model(beside, f"{deep} deepstack layers")
     values = tensors.values
-    if min(values.hidden, values.layers, values.heads, values.patch, values.merge) < 1 or values.hidden % values.heads:
+    sizes = values.hidden, values.layers, values.heads, values.image_size, values.patch, values.merge
+    if min(sizes) < 1 or values.hidden % values.heads:
         raise ConfigInvalid(
             "The sizes in the config of the picture encoder fit no model: download it again.", details=str(values)
         )
@@ -79,27 +99,9 @@ class _InFolder(TowerTensors):
             self._ends.update({".".join(parts[at:]): name for at in range(len(parts))})
         self.weights = sum(math.prod(checkpoint.shape(name)) for name in own)
         config, processor = checkpoint.config, _processor(checkpoint.folder)
-        vision = {**sight.defaults, **processor, **(config.get("vision_config") or {})}
-        try:
-            more = dict(sight.more(config, processor))
-            self.values = TowerValues(
-                hidden=int(vision["hidden_size"]),
-                layers=int(vision.get("num_hidden_layers") or vision["depth"]),
-                heads=int(vision.get("num_attention_heads") or vision["num_heads"]),
-                image_size=int(vision.get("image_size") or 0),
-                patch=int(vision["patch_size"]),
-                epsilon=float(vision["layer_norm_eps"]),
-                text=text_width,
-                mean=tuple(map(float, vision["image_mean"])),
-                std=tuple(map(float, vision["image_std"])),
-                merge=int(more.pop("merge", 1)),
-                more=more,
-            )
-        except BAD_VALUE as error:
-            raise ConfigInvalid(
-                "The config of the picture encoder lacks a value, or has one of the wrong kind: download it again.",
-                details=repr(error),
-            ) from error
+        with _sound_values(_BAD_CONFIG):
+            found = {**sight.defaults, **processor, **(config.get("vision_config") or {})}
+            self.values = _values(found, sight.more(config, processor), text_width)
         self.digest = _digest(self.values, checkpoint.digest())
 
     def has(self, name: str) -> bool:
@@ -143,28 +145,10 @@ class _InGguf(TowerTensors):
         self._file = GgufFile(header, {name: Source(name) for name in header.tensors})
         self._files = {path: WatchedFile(path)}
         self.weights = sum(map(math.prod, self._shapes.values()))
-        try:
-            more = dict(self.sight.more_in_gguf(metadata))
-            self.values = TowerValues(
-                hidden=int(metadata["clip.vision.embedding_length"]),
-                layers=int(metadata["clip.vision.block_count"]),
-                heads=int(metadata["clip.vision.attention.head_count"]),
-                image_size=int(metadata["clip.vision.image_size"]),
-                patch=int(metadata["clip.vision.patch_size"]),
-                epsilon=float(metadata["clip.vision.attention.layer_norm_epsilon"]),
-                text=text_width,
-                mean=tuple(map(float, metadata["clip.vision.image_mean"])),
-                std=tuple(map(float, metadata["clip.vision.image_std"])),
-                merge=int(more.pop("merge", 1)),
-                more=more,
-            )
+        with _sound_values(_BAD_FILE, path.name):
+            found = {key.removeprefix("clip.vision."): value for key, value in metadata.items()}
+            self.values = _values(found, self.sight.more_in_gguf(metadata), text_width)
             made_for = int(metadata.get("clip.vision.projection_dim") or text_width)
-        except BAD_VALUE as error:
-            raise ConfigInvalid(
-                "The picture encoder {name} lacks a value, or has one of the wrong kind: download it again.",
-                name=path.name,
-                details=repr(error),
-            ) from error
         if made_for != text_width or projector != sight:
             raise _of_another_model(path, f"{projector}, {made_for}; {sight}, {text_width}")
         self.digest = _digest(self.values, self._file.identity())
@@ -193,6 +177,32 @@ def _of_another_model(path: Path, details: str) -> TensorMismatch:
 
 def _missing(name: str) -> TensorMismatch:
     return TensorMismatch("The picture encoder lacks the tensor {name}: download it again.", name=name)
+
+
+@contextmanager
+def _sound_values(sentence: str, name: str = "") -> Iterator[None]:
+    """Raise ConfigInvalid with a sentence where values make no sense."""
+    try:
+        yield
+    except BAD_VALUE as error:
+        raise ConfigInvalid(sentence, name=name, details=repr(error)) from error
+
+
+def _values(found: Mapping[str, Any], more: Mapping[str, Any], text_width: int) -> TowerValues:
+    """Return the values that files state; ``more`` has the family's own, ``merge`` among them."""
+    said = {
+        own: found[next((name for name in names if found.get(name) is not None), names[0])]
+        for own, names in _NAMES.items()
+    }
+    return TowerValues(
+        **{own: int(said[own]) for own in ("hidden", "layers", "heads", "image_size", "patch")},
+        epsilon=float(said["epsilon"]),
+        text=text_width,
+        mean=tuple(map(float, said["mean"])),
+        std=tuple(map(float, said["std"])),
+        merge=int(more["merge"]),
+        more=more,
+    )
 
 
 def _digest(values: TowerValues, files: str) -> str:

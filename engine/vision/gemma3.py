@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from engine.messages import Picture, PictureLayout
 from engine.model.linear import Norm
+from engine.text.pictures import ANCHORS
 from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower
 
 
@@ -26,9 +27,8 @@ class Gemma3Tower(SiglipTower):
         return self.most_patches // self.values.merge**2
 
     def layout(self, picture: Picture) -> PictureLayout:
-        begin = "<start_of_image>"
-        text = f"\n\n{begin}<end_of_image>\n\n"
-        return PictureLayout(f"{self.digest}{picture.sha256}", begin, text, begin, (self.most_rows,), follows=True)
+        begin, key = ANCHORS["gemma3"], f"{self.digest}{picture.sha256}"
+        return PictureLayout(key, begin, f"\n\n{begin}<end_of_image>\n\n", begin, (self.most_rows,), follows=True)
 
     def _load(self, loader: Loader) -> None:
         super()._load(loader)
@@ -57,10 +57,10 @@ SIGHT = Sight(
     ("vision_tower", "multi_modal_projector"),
     SIGLIP_NAMES,
     {"image_size": 896, "patch_size": 14, "layer_norm_eps": 1e-6, "image_mean": (0.5,) * 3, "image_std": (0.5,) * 3},
+    _more,
+    lambda metadata: {"merge": int(metadata.get("clip.vision.projector.scale_factor") or 4), "norm_offset": 0.0},
     {
         "mm.soft_emb_norm.weight": "mm_soft_emb_norm.weight",
         "mm.input_projection.weight": "mm_input_projection_weight",
     },
-    _more,
-    lambda metadata: {"merge": int(metadata.get("clip.vision.projector.scale_factor") or 4), "norm_offset": 0.0},
 )

@@ -11,9 +11,10 @@ from torch.nn import functional
 
 from engine.errors import InvalidOption
 from engine.messages import Picture, PictureLayout
+from engine.text.pictures import ANCHORS
 from engine.vision.tower import Loader, Sight, Tower, VisionLayer, gelu_tanh
 
-_IMAGE = "<|image_pad|>"
+_IMAGE = ANCHORS["qwen3vl_merger"]
 _MARK = f"<|vision_start|>{_IMAGE}<|vision_end|>"
 # Rows of the largest picture, whatever the image processor allows: attention over its patches grows with their square.
 _MOST_ROWS = 2048
@@ -29,6 +30,17 @@ class QwenTower(Tower):
     def _factor(self) -> int:
         """Pixels that a row stands for, in each direction."""
         return self.values.patch * self.values.merge
+
+    @property
+    def _deep_names(self) -> dict[int, int]:
+        """Numbers of mergers in names, by the layers whose rows they merge for the first layers of the decoder."""
+        deep = self.values.more.get("deep")  # in safetensors the names count the mergers, in GGUF the layers
+        numbers = {layer: at for at, layer in enumerate(deep or range(self.values.layers))}
+        return {layer: name for layer, name in numbers.items() if self._tensors.has(f"v.deepstack.{name}.fc1.weight")}
+
+    @property
+    def row_width(self) -> int:
+        return self.values.text * (1 + len(self._deep_names))
 
     @property
     def most_rows(self) -> int:
@@ -75,18 +87,13 @@ class QwenTower(Tower):
         ]
         self._end_norm = loader.norm("v.post_ln", _EPSILON)
         self._merger = loader.linear("mm.0"), loader.linear("mm.2")
-        # Layers whose rows are merged too, for the first layers of the decoder; their names count the layers, or,
-        # in safetensors, the mergers.
-        deep = self.values.more.get("deep", range(values.layers))
         self._deep: dict[int, tuple[_Map, _Map, _Map]] = {
             layer: (
                 loader.norm(f"v.deepstack.{name}.norm", _EPSILON),
                 loader.linear(f"v.deepstack.{name}.fc1"),
                 loader.linear(f"v.deepstack.{name}.fc2"),
             )
-            for at, layer in enumerate(deep)
-            for name in (at if "deep" in self.values.more else layer,)
-            if loader.has(f"v.deepstack.{name}.fc1.weight")
+            for layer, name in self._deep_names.items()
         }
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
@@ -156,8 +163,8 @@ SIGHT = Sight(
         "v.blk.{}.ffn_down": "blocks.{}.mlp.linear_fc2",
     },
     {
-        **{"hidden_size": 1152, "depth": 27, "num_heads": 16, "patch_size": 16, "layer_norm_eps": _EPSILON},
-        **{"image_mean": (0.5,) * 3, "image_std": (0.5,) * 3},
+        **{"hidden_size": 1152, "depth": 27, "num_heads": 16, "patch_size": 16},
+        **{"image_size": 768, "layer_norm_eps": _EPSILON, "image_mean": (0.5,) * 3, "image_std": (0.5,) * 3},
     },
     more=lambda config, processor: {
         "merge": int(config["vision_config"].get("spatial_merge_size") or 2),

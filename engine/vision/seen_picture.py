@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,58 +12,64 @@ import torch
 from torch import Tensor
 
 from engine.documents.pictures import scaled_picture
-from engine.messages import Picture
+from engine.messages import Picture, PictureLayout
 from engine.vision.tower import Tower
 
-# Bytes of rows that stay beside a model for texts that have to be read again; older pictures are encoded again.
+# Bytes of rows that stay beside a model for texts that have to be read again; pictures not used for longer are encoded
+# again.
 _KEPT_BYTES = 128 << 20
+#: Rows of pictures, of each run, by their layouts' keys; the picture that was used last is at the end.
+KeptRows = dict[str, list[Tensor]]
 #: Does work beside the engine's turns, which is told whether nobody waits for it any more.
 Beside = Callable[[Callable[[Callable[[], bool]], list[bytes]]], Generator[Future[Any], None, list[bytes]]]
 
 
 class SeenPicture:
-    """Rows of all runs of a picture.
+    """A picture, and its rows while they are kept.
 
     Args:
         tower: What reads it.
         picture: The picture.
+        layout: Its layout (`Tower.layout`).
+        kept: Rows of a model's pictures.
     """
 
-    def __init__(self, tower: Tower, picture: Picture) -> None:
-        self._tower, self._picture = tower, picture
-        self._rows: list[Tensor] | None = None
-
-    def run(self, index: int) -> Tensor:
-        """Return the rows of a run, (rows, h) float32.
-
-        Raises:
-            InvalidOption: The picture's file is gone, or was changed.
-        """
-        if self._rows is None:
-            for _ in self.steps(_at_once):
-                pass
-        assert self._rows is not None, "its steps are done"
-        return self._rows[index]
+    def __init__(self, tower: Tower, picture: Picture, layout: PictureLayout, kept: KeptRows) -> None:
+        self._tower, self._picture, self._layout, self._kept = tower, picture, layout, kept
 
     @property
-    def _bytes(self) -> int:
-        return sum(rows.nbytes for rows in self._rows or ())
+    def bytes(self) -> int:
+        """Bytes of its rows."""
+        return sum(self._layout.runs) * self._tower.row_width * torch.float32.itemsize
 
-    def _keep(self, rows: list[Tensor]) -> None:
-        self._rows, kept = rows, self._tower.kept
-        kept.append(self)
-        while len(kept) > 1 and sum(one._bytes for one in kept) > _KEPT_BYTES:
-            kept.pop(0)._rows = None
+    def runs(self) -> list[PictureRows]:
+        """Return its runs of rows, none of which is read for that."""
+        grids = self._tower.grids(self._picture)
+        return [
+            PictureRows(self, run, count, grid, self._tower.mutual)
+            for run, (count, grid) in enumerate(zip(self._layout.runs, grids, strict=True))
+        ]
 
-    def steps(self, beside: Beside) -> Generator[Future[Any] | None, None, None]:
-        """Read the picture unless it was read: yield what is waited for, and None between layers.
+    def rows(self) -> list[Tensor]:
+        """Return the rows of each run, (rows, row width) float32; they are read at once if they are not kept.
 
         Raises:
             InvalidOption: The picture's file is gone, or was changed.
         """
-        if self._rows is not None:
+        for _ in self.steps(_at_once):
+            pass
+        return self._kept[self._layout.key]
+
+    def steps(self, beside: Beside) -> Generator[Future[Any] | None, None, None]:
+        """Read the picture unless its rows are kept: yield what is waited for, and None between layers.
+
+        Raises:
+            InvalidOption: The picture's file is gone, or was changed.
+        """
+        tower, picture, key, kept = self._tower, self._picture, self._layout.key, self._kept
+        if key in kept:
+            kept[key] = kept.pop(key)
             return
-        tower, picture = self._tower, self._picture
         sizes = tower.sizes(picture.width, picture.height)
         scaled = yield from beside(partial(scaled_picture, picture, sizes, tower.resample))
         pixels = [
@@ -75,9 +82,54 @@ class SeenPicture:
                 with torch.inference_mode():
                     next(steps)
             except StopIteration as end:
-                self._keep(end.value)
-                return
+                kept.pop(key, None)  # another reply may have read it meanwhile
+                kept[key] = end.value
+                break
             yield None
+        while len(kept) > 1 and sum(run.nbytes for runs in kept.values() for run in runs) > _KEPT_BYTES:
+            del kept[next(iter(kept))]
+
+
+@dataclass(frozen=True)
+class PictureRows:
+    """The rows of one run of a picture, for the first layer."""
+
+    picture: SeenPicture
+    run: int  # number of the run
+    count: int  # number of rows
+    grid: tuple[int, int] | None  # rows and columns of the picture if they have positions in it (M-RoPE), or None
+    mutual: bool  # True if each of them sees all of them
+
+    @property
+    def embeddings(self) -> Tensor:
+        """The rows, (count, row width) float32. Raises as `SeenPicture.rows`."""
+        return self.picture.rows()[self.run]
+
+    @property
+    def extent(self) -> int:
+        """Number of positions that they take."""
+        return self.count if self.grid is None else max(self.grid)
+
+    @property
+    def places(self) -> Tensor:
+        """Positions of the rows from the first one on, by axis, (3, count)."""
+        assert self.grid is not None, "they have positions"
+        place = torch.arange(self.count)
+        return torch.stack((torch.zeros_like(place), place // self.grid[1], place % self.grid[1]))
+
+
+def read_ahead(runs: Iterable[PictureRows], beside: Beside) -> Generator[Future[Any] | None, None, None]:
+    """Read the pictures of some runs in order, as many as are kept beside each other and at least one.
+
+    Each of the others is read when its rows are needed, in the place of one that is taken in already. Yields and raises
+    as `SeenPicture.steps`.
+    """
+    room = _KEPT_BYTES
+    for at, picture in enumerate(dict.fromkeys(run.picture for run in runs)):
+        room -= picture.bytes
+        if at and room < 0:
+            break
+        yield from picture.steps(beside)
 
 
 def _at_once(work: Callable[[Callable[[], bool]], list[bytes]]) -> Generator[Future[Any], None, list[bytes]]:

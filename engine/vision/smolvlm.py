@@ -9,10 +9,11 @@ from typing import Any
 from torch import Tensor
 
 from engine.messages import Picture, PictureLayout
+from engine.text.pictures import ANCHORS
 from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower
 
 _MOST_SIDE = 4096
-_AROUND, _IMAGE, _WHOLE = "<fake_token_around_image>", "<image>", "<global-img>"
+_AROUND, _IMAGE, _WHOLE = "<fake_token_around_image>", ANCHORS["idefics3"], "<global-img>"
 
 
 class SmolVlmTower(SiglipTower):

@@ -50,8 +50,8 @@ class TowerValues:
     text: int  # width of the decoder's rows
     mean: tuple[float, ...]
     std: tuple[float, ...]
-    merge: int = 1  # patches that become one row, in each direction
-    more: Mapping[str, Any] = field(default_factory=dict, hash=False)  # values of one family alone
+    merge: int  # patches that become one row, in each direction
+    more: Mapping[str, Any]  # values of one family alone
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Sight:
     roots: tuple[str, ...]  # parts of the names of its tensors that no tensor of the decoder has
     names: Mapping[str, str]  # Hugging Face's names of modules, without what is before them, by llama.cpp's
     defaults: Mapping[str, Any]  # values of ``vision_config`` and of the image processor if the files have none
+    # Returns a family's own values and ``merge``, from ``config.json`` and the image processor's file
+    more: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+    more_in_gguf: Callable[[Mapping[str, Any]], Mapping[str, Any]]  # the same from GGUF's metadata
     # Tensors whose names are other ones down to the last part
     whole: Mapping[str, str] = field(default_factory=dict)
-    # Returns a family's own values, from ``config.json`` and the image processor's file, or from GGUF's metadata
-    more: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]] = lambda config, processor: {}
-    more_in_gguf: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda metadata: {}
 
 
 class TowerTensors(ABC):
@@ -98,7 +98,6 @@ class Tower(ABC):
         self.digest = tensors.digest
         self.weights = tensors.weights  # numbers in its tensors
         self._tensors = tensors
-        self.kept: list[Any] = []  # pictures whose rows are kept, the oldest first (`engine.vision.seen_picture`)
 
     @abstractmethod
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
@@ -113,6 +112,11 @@ class Tower(ABC):
         return [None for _ in self.layout(picture).runs]
 
     @property
+    def row_width(self) -> int:
+        """Numbers in a row: the decoder's width, and as many for each of its layers to which something is added."""
+        return self.values.text
+
+    @property
     @abstractmethod
     def most_rows(self) -> int:
         """Rows of the largest picture."""
@@ -125,7 +129,7 @@ class Tower(ABC):
     @property
     def work_bytes(self) -> int:
         """Bytes beside its weights while it reads its largest picture: rows of float32 in a layer, and the result."""
-        return 4 * (self.most_patches * self.values.hidden * 16 + self.most_rows * self.values.text)
+        return 4 * (self.most_patches * self.values.hidden * 16 + self.most_rows * self.row_width)
 
     def load(self, packed: bool, check: Callable[[], None] = lambda: None) -> None:
         """Load the weights.
@@ -144,7 +148,7 @@ class Tower(ABC):
 
     @abstractmethod
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
-        """Read a picture: yield between layers, and return the rows of each of its runs, (rows, text) float32.
+        """Read a picture: yield between layers, and return the rows of each of its runs, (n, row width) float32.
 
         Args:
             pixels: The picture in each of its sizes, (height, width, 3) of 8 bits.

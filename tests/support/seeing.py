@@ -160,7 +160,7 @@ def write_seeing(folder: Path, name: str, seed: int = 0, dtype: torch.dtype = to
 
 
 def processed(folder: Path, name: str, images: Sequence[Image.Image]) -> Any:
-    """What transformers' image processor makes of some pictures."""
+    """Inputs that transformers' image processor makes from some pictures."""
     settings = json.loads((folder / "preprocessor_config.json").read_text())
     kind = getattr(transformers, f"{settings.pop('image_processor_type')}Pil")
     more = {"return_row_col_info": True} if name == "smolvlm" else {}

@@ -76,6 +76,8 @@ def test_the_server_says_that_its_model_sees(seeing: Running, server: Running) -
         ("/v1/messages", anthropic("%"), "must be a picture in base64"),
         ("/api/chat", ollama("%"), "must be a picture in base64"),
         ("/api/generate", {"prompt": "Look:", "raw": True, "images": [BASE64]}, "no place for pictures"),
+        ("/api/generate", {"prompt": "Look:", "images": [BASE64] * 101}, "100 pictures at most"),
+        ("/v1/messages/count_tokens", {"messages": anthropic(BASE64)["messages"] * 101}, "100 pictures at most"),
         ("/v1/chat/completions", {"messages": [{**openai({"url": URL})["messages"][0], "role": "system"}]}, "Only"),
     ],
 )

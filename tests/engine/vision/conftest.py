@@ -1,4 +1,4 @@
-"""What is counted for requests with pictures ends with the tests that send them."""
+"""The expectation of requests with pictures ends with the tests that send them."""
 
 from __future__ import annotations
 

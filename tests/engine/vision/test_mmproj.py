@@ -13,7 +13,7 @@ import transformers
 
 from engine.errors import TensorMismatch
 from engine.families import SUPPORTED
-from engine.hub.model_head import read_head
+from engine.hub.model_head import _sees_by_file, read_head
 from engine.messages import ChatMessage
 from engine.vision.files import _InGguf, open_tower
 from engine.vision.tower import Tower
@@ -89,6 +89,7 @@ def test_a_tower_in_gguf_makes_the_rows_of_the_same_in_safetensors(tmp_path: Pat
     tower.load(False)
     for size in ((64, 64), (90, 50)):
         found, expected = (seen(one, drawing(*size)) for one in (tower, own))
+        assert {run.shape[1] for run in (*found, *expected)} == {tower.row_width} == {own.row_width}
         torch.testing.assert_close(torch.cat(found), torch.cat(expected), atol=1e-5, rtol=1e-5)
 
 
@@ -112,6 +113,8 @@ def write_text_part(folder: Path) -> Any:
         ({"clip.vision.image_size": 6400}, "positions where its config asks for"),
         ({"clip.vision.attention.head_count": 0}, "fit no model"),
         ({"clip.vision.patch_size": 0}, "fit no model"),
+        ({"clip.vision.image_size": 0}, "fit no model"),
+        ({"clip.vision.block_count": "x"}, "lacks a value, or has one of the wrong kind"),
     ],
 )
 def test_a_model_writes_texts_beside_a_damaged_tower(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
@@ -162,5 +165,22 @@ def test_a_tower_whose_rows_go_into_other_layers_is_another_model_s(
     writer.close()
     checkpoint: Any = None  # its tower is not in there
     family = SUPPORTED["Qwen3VLForCausalLM"]
+    with nullcontext() if fits else pytest.raises(TensorMismatch, match="made for another model"):
+        assert open_tower(tmp_path / "model.gguf", checkpoint, family, 64) is not None
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_tower_beside_a_text_model_of_the_same_width_is_another_model_s(tmp_path: Path, fits: bool) -> None:
+    """SmolLM2 has the architecture and the width of SmolVLM's decoder, and no token for a picture."""
+    write_seeing(tmp_path / "whole", "smolvlm")
+    write_mmproj(tmp_path / "mmproj.gguf", loaded(tmp_path / "whole"))
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
+    writer.add_token_list(["a", "<image>" if fits else "<|im_start|>"])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    assert _sees_by_file(tmp_path / "model.gguf") is fits
+    checkpoint: Any = None  # its tower is not in there
+    family = SUPPORTED["LlamaForCausalLM"]
     with nullcontext() if fits else pytest.raises(TensorMismatch, match="made for another model"):
         assert open_tower(tmp_path / "model.gguf", checkpoint, family, 64) is not None

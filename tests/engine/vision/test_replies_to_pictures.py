@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import queue
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +14,18 @@ import pytest
 from engine.decoding.sequence import TokenSequence
 from engine.documents.pictures import read_picture, scaled_picture
 from engine.engine import Engine
-from engine.messages import Attachment, ChatMessage, Event, Failed, Finished, KeptChat, Picture
+from engine.loaded_model import LoadedModel
+from engine.messages import (
+    Attachment,
+    ChatMessage,
+    EarlierReplies,
+    Event,
+    Failed,
+    Finished,
+    ForgetReplies,
+    KeptChat,
+    Picture,
+)
 from engine.model.decoder import TextRows
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.seeing import MODELS, drawing, picture_of, reference, rendered, write_seeing
@@ -203,4 +216,28 @@ def test_rows_of_old_pictures_make_room_and_are_made_again(
     with engine_client() as other:
         found = other.answer(asked, gemma, mode="plain", weights="fp32", max_tokens=8)
     assert found.token_ids == usual.token_ids
-    assert len(encoded) > 4
+    assert len(encoded) == 2 + 2  # what is read ahead stays until it is taken in
+
+
+def test_pictures_are_let_go_with_the_reply_and_their_rows_with_the_chats(gemma: Path, encoded: list[str]) -> None:
+    asked = [turn("Look: # and", drawing(64, 40, 23))]
+    with engine_client() as own:
+        for _ in range(2):
+            own.answer(asked, gemma, mode="plain", weights="fp32", max_tokens=2)
+        assert len(encoded) == 1
+        file = weakref.ref(asked.pop().pictures[0])
+        own.answer([ChatMessage("user", "Hi")], gemma, mode="plain", weights="fp32", max_tokens=2)
+        gc.collect()
+        assert file() is None
+        model = own.engine._model
+        assert isinstance(model, LoadedModel)
+        assert model.seen
+        own.engine.submit(ForgetReplies(EarlierReplies("chats"), erased=True))
+        own.answer([ChatMessage("user", "Hi")], gemma, mode="plain", weights="fp32", max_tokens=2)
+        assert not model.seen
+
+
+def test_a_picture_is_encoded_once_for_all_chats(client: EngineClient, gemma: Path, encoded: list[str]) -> None:
+    for text in ("Look: # and", "The quick brown fox # jumps over", "Another # text"):
+        client.answer([turn(text, drawing(64, 40, 24))], gemma, mode="plain", weights="fp32", max_tokens=2)
+    assert len(encoded) == 1
