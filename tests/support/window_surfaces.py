@@ -88,7 +88,8 @@ def _machine(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 def _programs(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     server, phones = workspace.program_server, workspace.phone_server
     came = (Phone("one", "iPhone, Safari", 1.76e9, 1.76e9, "192.168.1.20"), Phone("two", "Android, Firefox"))
-    phones.look = lambda then: then(PhonesNow(("192.168.1.5", "100.64.0.7"), 8367, "c" * 32, came))  # type: ignore[method-assign]
+    links = {address: f"http://{address}:8367/#{'c' * 32}" for address in ("192.168.1.5", "100.64.0.7")}
+    phones.look = lambda then: then(PhonesNow(links, 8367, came))  # type: ignore[method-assign]
     phones._show(ServerState(ServerPhase.ON, "http://0.0.0.0:8367", model="smollm2"))
     window.places.go(SERVER)
     server._show(ServerState(ServerPhase.ON, "http://127.0.0.1:8366", "tenon-of-a-test", True, True, "smollm2"))
