@@ -79,7 +79,9 @@ model: .venv/.installed
 	@$(FETCH_MODEL)
 
 # environment.py says why a machine or a Python gets no packages, and takes torch's build for processors, without CUDA.
-.venv/.installed: pyproject.toml constraints.txt installers/older_glibc.txt
+# Kernels whose sources changed are built again, by an installation that finds all else in place.
+.venv/.installed: pyproject.toml constraints.txt installers/older_glibc.txt engine/kernels/build.py \
+		$(wildcard engine/kernels/csrc/*)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo 'Tenon needs Python 3.10 or newer: make $(or $(MAKECMDGOALS),run) PYTHON=python3.11'; exit 1; }
 	@$(PYTHON) installers/environment.py --check

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def always_drafts(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
     propose = ChainDraft.propose
 
     def free(chain: ChainDraft, shape: DraftShape) -> Draft:
-        return propose(chain, replace(shape, step_worth=0.0) if shape.step_worth <= 1.0 else shape)
+        return propose(chain, replace(shape, step_worth=0.0) if shape.step_worth < inf else shape)
 
     monkeypatch.setattr(Worth, "_choose", lambda schedule: nodes)
     monkeypatch.setattr(Worth, "_overdrawn", lambda schedule, **asked: False)
