@@ -15,7 +15,7 @@ from engine.kernels.library import PANEL_ROWS, NotFinite, NotPackable, Packed
 from engine.model.config import ModelConfig
 from engine.model.embedding import FileRows, LayerInputs
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.linear import ALL, NONE, OUTLIERS, Norm, PackedLinear, joined
+from engine.model.linear import ALL, LIKELY, NONE, OUTLIERS, Norm, PackedLinear, joined
 from engine.model.loader import dress_layer, final_norm, layer_inputs
 from engine.model.tensors import (
     Slot,
@@ -90,7 +90,7 @@ def load_packed(
         embedding=embedding,
         layers=tuple(packed_layer(config, layer, parts) for layer in layers.values()),
         final_norm=final_norm_of(config, parts),
-        head=PackedLinear(head, refined_above=ALL),
+        head=PackedLinear(head, refined_above=LIKELY),
         tied=False,
         parameters=count_parameters(config),
         activations=weight_format.activations,

@@ -15,7 +15,7 @@ from engine.kernels.library import PANEL_ROWS
 from engine.model.attention import StepMask, attend, attend_part, merged
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache
-from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear, joined
+from engine.model.linear import ALL, JoinedLinear, Linear, LinearMap, PackedLinear, joined
 from engine.placement.device import Link, device_part, part_tensors
 
 
@@ -110,7 +110,7 @@ def _columns(part: LinearMap, start: int, stop: int) -> LinearMap:
         return Linear(part.weight[start:stop], bias)
     matrix = part.matrix
     data = matrix.data.view(panels(matrix.rows), -1)[start // PANEL_ROWS : panels(stop)].flatten()
-    return PackedLinear(replace(matrix, data=data, rows=stop - start), bias, part.refined_above)
+    return PackedLinear(replace(matrix, data=data, rows=stop - start), bias, max(part.refined_above, ALL))
 
 
 def _own(linear: LinearMap) -> LinearMap:

@@ -24,7 +24,7 @@ from engine.model.converted import Converted, streams_as_it_is
 from engine.model.embedding import Table
 from engine.model.kv_cache import Side
 from engine.model.layer import OnWait, no_work
-from engine.model.linear import ALL, Linear, PackedLinear
+from engine.model.linear import LIKELY, Linear, PackedLinear
 from engine.model.loader import final_norm, layer_inputs, read_slots
 from engine.model.packed_loader import (
     PackedReader,
@@ -219,7 +219,7 @@ class FromDisk(Placement):
         self.final_norm = final_norm_of(config, parts)
         head = parts[head_slot(config).name]
         assert isinstance(head, Packed)
-        self.head = PackedLinear(head, refined_above=ALL)
+        self.head = PackedLinear(head, refined_above=LIKELY)
         return format_notes(config, types, self._refused | reader.refused)
 
     def _check(self, place: DiskPlace, memory: PageMemory) -> None:

@@ -31,7 +31,7 @@ struct product product_of(const struct tenon_matrix *a, int64_t m)
         job->k = a->k;
         job->groups = a->k / GROUP;
         job->panel_bytes = block_panel_bytes(a->type, a->k);
-        job->refined_above = a->refined_above;
+        job->refined_above = a->refined_above < 0.0f ? INFINITY : a->refined_above;
     }
     return p;
 }

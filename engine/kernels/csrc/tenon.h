@@ -111,7 +111,9 @@ struct tenon_matrix {
     int64_t n, k;
     int32_t type;
     float refined_above;        /* of blocks: a group's activations are sums of two 8-bit numbers where its largest is
-                                 * above so many times the mean of the groups' largest; 0: all, INFINITY: none */
+                                 * above so many times the mean of the groups' largest; 0: all, INFINITY: none. Below 0, of
+                                 * tenon_matmul alone: all, of the outputs that are so much below the row's largest at
+                                 * most and of their panels, and none of the others */
     /* The input is rotated before it is multiplied, place i of it being signs[i] times the input's order[i] (or i), and
      * then each `rotated` places, a power of two, by the Walsh-Hadamard matrix. 0: it is not. */
     const float *signs;         /* (k), with the matrix's norm multiplied in */

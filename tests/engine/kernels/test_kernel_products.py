@@ -9,6 +9,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.nn import functional
 
 from engine.kernels import blocks, codebooks, library
 from engine.kernels.library import PANEL_ROWS, Packed
@@ -162,6 +163,24 @@ def test_second_terms_are_of_the_groups_that_stand_out(instruction_set: str, blo
     assert (some - exact)[::2].abs().mean() < (plain - exact)[::2].abs().mean() / 20
     for width in (1, 3, 16, 17):
         assert torch.equal(blocks.matmul(packed, x[:width], refined_above=1.5), some[:width])
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_panels_with_likely_outputs_have_two_terms_and_the_others_one(instruction_set: str, block: str) -> None:
+    packed, x = matrix(block, 330, 256), torch.randn(20, 256)
+    whole, plain = (blocks.matmul(packed, x, refined_above=above) for above in (0.0, torch.inf))
+    within = plain.std().item()
+    near = plain >= plain.amax(1, keepdim=True) - within
+    near = functional.pad(near, (0, -330 % 32)).view(20, -1, 32).any(2).repeat_interleave(32, 1)[:, :330]
+    assert near.any(1).all()
+    assert not near.all()
+    out = blocks.matmul(packed, x, refined_above=-within)
+    assert torch.equal(out, torch.where(near, whole, plain))
+    for width in (1, 3, 16, 17):
+        assert torch.equal(blocks.matmul(packed, x[:width], refined_above=-within), out[:width])
+    x[1, 3] = torch.nan
+    bad = blocks.matmul(packed, x, refined_above=-within)
+    assert bad[1].isnan().all() and torch.equal(bad[2:], out[2:])
 
 
 def test_extreme_values(name: str, instruction_set: str) -> None:
