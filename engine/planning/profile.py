@@ -23,8 +23,8 @@ from engine.placement import PlacementPlan
 from engine.planning.cost_model import KINDS, Expectation, TokenYield, fit_yield
 
 _FOLDER = "profiles"
-# Share of an earlier figure that stays after each reply.
-_MEMORY = 0.7
+# Shares of earlier seconds and of earlier yields that stay after each reply: texts differ more than seconds.
+_MEMORY, _YIELD_MEMORY = 0.7, 0.85
 # Rounds at a reply's start in which pages are read for the first time.
 _WARMING = 2
 # A width with fewer rounds in a reply says nothing.
@@ -275,27 +275,24 @@ def _added(before: Yielded, rounds: Iterable[RoundRecord]) -> Yielded:
     everything = list(rounds)
     drafted = [one for one in everything if one.tokens]
     return Yielded(
-        rounds=_MEMORY * before.rounds + len(everything),
-        drafted=_MEMORY * before.drafted + len(drafted),
-        tokens=_MEMORY * before.tokens + sum(len(one.accepted) + 1 for one in drafted),
-        nodes=_MEMORY * before.nodes + sum(len(one.tokens) for one in drafted),
+        rounds=_YIELD_MEMORY * before.rounds + len(everything),
+        drafted=_YIELD_MEMORY * before.drafted + len(drafted),
+        tokens=_YIELD_MEMORY * before.tokens + sum(len(one.accepted) + 1 for one in drafted),
+        nodes=_YIELD_MEMORY * before.nodes + sum(len(one.tokens) for one in drafted),
     )
 
 
 def _weighed(known: Yielded, published: TokenYield) -> TokenYield:
-    """Return the mean of both, the known one weighted by its rounds."""
+    """Return the mean of both: of what a draft gains by the rounds with one, of their share by all rounds.
+
+    A schedule that drafts in few rounds has found that more do not pay.
+    """
+
+    def mean(total: float, rounds: float, before: float) -> float:
+        return (total + _TRUSTED_ROUNDS * before) / (rounds + _TRUSTED_ROUNDS)
+
+    finds = mean(known.drafted, known.rounds, published.finds)
     if not known.drafted:
-        share = known.rounds / (known.rounds + _TRUSTED_ROUNDS)
-        return replace(published, finds=(1 - share) * published.finds)
-    own = fit_yield(
-        known.tokens / known.drafted,
-        known.nodes / known.drafted,
-        known.drafted / known.rounds,
-        published.reach,
-    )
-    share = known.drafted / (known.drafted + _TRUSTED_ROUNDS)
-    return replace(
-        published,
-        gain=share * own.gain + (1 - share) * published.gain,
-        finds=share * own.finds + (1 - share) * published.finds,
-    )
+        return replace(published, finds=finds)
+    own = fit_yield(known.tokens / known.drafted, known.nodes / known.drafted, reach=published.reach)
+    return replace(published, gain=mean(known.drafted * own.gain, known.drafted, published.gain), finds=finds)

@@ -110,6 +110,13 @@ def test_a_drafter_that_finds_nothing_is_expected_to_find_less() -> None:
     assert profile.expectation("lookup", lookup)["code"].finds < 0.2 * lookup["code"].finds
 
 
+def test_a_draft_that_a_reply_seldom_asked_is_not_expected_in_each_round() -> None:
+    """Prompt tokens that held as published, and were not worth their rows: each further chat began with them again."""
+    rounds = [round_of(1, 1), round_of(1, 0)] * 2 + [round_of(0, 0)] * 60
+    found = Profile().with_reply(rounds, RESIDENT, "ppd abc").expectation("ppd abc", PUBLISHED)["chat"]
+    assert found.finds < 0.3 * PUBLISHED["chat"].finds
+
+
 def test_what_matches_are_worth_is_known_in_the_next_session(tmp_path: Path) -> None:
     chances = MatchChances()
     for at in range(100):
