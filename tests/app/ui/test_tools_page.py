@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.bridge import tools
@@ -16,7 +18,8 @@ from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, TOOLS
 from app.ui.theme.theme import Theme
 from app.ui.tools_page import ToolsPage
-from app.ui.transcript.tool_card import ToolCard
+from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.tool_card import CallsBlock, ToolCard
 from engine.errors import ToolFailed
 from engine.hub.model_folders import data_folder
 from engine.tools import servers
@@ -59,8 +62,8 @@ def test_a_call_is_asked_for_in_the_transcript_and_its_result_is_folded(
     reply = workspace.reply(chat)
     view = window.page.transcript.message_views.reply(reply.id)
     assert view is not None
-    qtbot.waitUntil(lambda: len(view.cards) == 1 and "question" in view.cards[0].words)
-    (card,) = view.cards
+    qtbot.waitUntil(lambda: any("question" in card.words for card in view.findChildren(ToolCard)))
+    (card,) = view.findChildren(ToolCard)
     assert card.words["title"] == "list_folder"
     assert '"path": "a"' in card.words["arguments"]
     assert card.words["question"] == "May the model call this tool?"
@@ -81,7 +84,49 @@ def test_a_call_is_asked_for_in_the_transcript_and_its_result_is_folded(
     workspace.stream(chat, "Two files.")
     workspace.finish(chat)
     assert view.text == "Two files."
-    assert view.blocks.y() >= card.geometry().bottom()
+    assert order(view) == ["<list_folder>", "Two files."]
+
+
+def order(view: ReplyView) -> list[str]:
+    """Texts and cards from above."""
+    return [
+        word
+        for one in view.blocks.widgets
+        for word in (
+            [f"<{card.words['title']}>" for card in one.cards.values()]
+            if isinstance(one, CallsBlock)
+            else [part.toPlainText() for part in one.selectables() if isinstance(part, QTextEdit)]
+        )
+    ]
+
+
+def test_cards_stand_where_they_happened_also_when_the_chat_is_opened_again(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "call", lambda one, wish, cancelled: Outcome("files"))
+    chat = ask_of_folder(window, workspace, tmp_path, allowed=True)
+    for text in ("I look.", "I look again.", ""):
+        said = text + WISH.replace('"a"', json.dumps(text))
+        workspace.stream(chat, said)
+        workspace.finish(chat, text=said)
+        qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    workspace.stream(chat, "Two files.")
+    views = window.page.transcript.message_views
+    view = views.reply(workspace.reply(chat).id)
+    assert view is not None
+    expected = ["I look.", "<list_folder>", "I look again.", "<list_folder>", "<list_folder>", "Two files."]
+    qtbot.waitUntil(lambda: order(view) == expected)
+    tops = [card.mapTo(view, card.rect().topLeft()).y() for card in view.findChildren(ToolCard)]
+    assert tops == sorted(tops)
+    workspace.finish(chat)
+    assert order(view) == expected
+    window.page.open(None)
+    window.page.open(chat)
+    again = views.reply(workspace.reply(chat).id)
+    assert again is not None
+    assert again is not view
+    qtbot.waitUntil(lambda: order(again) == expected)
+    assert [card.words["state"] for card in again.findChildren(ToolCard)] == ["Done"] * 3
 
 
 def test_nothing_is_called_while_another_page_is_in_view(
@@ -197,7 +242,7 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     assert page.field.toPlainText()  # what cannot be read stays to be mended
 
 
-def test_a_key_in_headers_is_in_the_keyring_alone_and_goes_with_its_server(
+def test_a_key_in_headers_or_in_the_address_is_in_the_keyring_alone_and_goes_with_its_server(
     page: ToolsPage, workspace: ScriptedWorkspace, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "list_tools", lambda server, *rest: replace(server, tools=(KnownTool("look"),)))
@@ -208,6 +253,11 @@ def test_a_key_in_headers_is_in_the_keyring_alone_and_goes_with_its_server(
     assert server.secret() == {"X-Key": "abc123"}
     workspace.tools.remove("far")
     assert server.secret() == {}
+    page.field.setPlainText("https://far.test/mcp?profile=me&key=abc123")
+    page.add_button.click()
+    assert "abc123" not in (data_folder() / servers.FILE_NAME).read_text()
+    (server,) = (one for one in workspace.tools.servers if one.name == "far.test")
+    assert (server.place, server.secret()) == ("https://far.test/mcp", {servers.QUERY: "profile=me&key=abc123"})
 
 
 def test_a_disk_that_refuses_a_change_is_said_and_nothing_else_is_lost(
