@@ -1,7 +1,8 @@
 """Servers of tools that a user has added, the three that Tenon has itself, and what is known and allowed of each tool.
 
-What a server needs to be told in secret (variables of its environment, headers of its requests) is in the system's
-keyring. A tool that was allowed always is allowed as it was then: by a digest of all that its server says of it.
+What a server needs to be told in secret (variables of its environment, headers of its requests, the query of its
+address) is in the system's keyring. A tool that was allowed always is allowed as it was then: by a digest of all that
+its server says of it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ Kind = Literal["command", "address", "folder", "page", "search"]
 #: Services that search, by the name that stands in the place of an address.
 SEARCHES = {"brave": "Brave", "tavily": "Tavily"}
 _NAME = re.compile(r"[\w .-]{1,40}")
+#: Name of the query of an address among its secrets, and no header's.
+QUERY = "?"
 _FROM_OUTSIDE = re.compile(r"\$\{(\w+)\}")
 _NO_KEYRING = mark(
     "This system has no keyring that Tenon can keep variables, headers and keys in: write ${NAME} in their place, "
@@ -91,10 +94,11 @@ class ToolServer:
     @property
     def account(self) -> str:
         """Account of its secrets: of an address by the address, so that no other one is ever sent them."""
-        return f"tools-of-{self.kind}-{self.place if self.kind in ('address', 'search') else self.name}"
+        place = {"address": f"{self.place}-{self.name}", "search": self.place}.get(self.kind, self.name)
+        return f"tools-of-{self.kind}-{place}"
 
     def secret(self) -> dict[str, str]:
-        """Return its variables, headers or key, with those of Tenon's environment in their places."""
+        """Return its variables, headers and query, or key, with those of Tenon's environment in their places."""
         kept = find_secret(self.account) if self.secrets else None
         values = dict(one.split("=", 1) for one in self.told) | ({} if kept is None else read_json(kept))
         return {
@@ -162,7 +166,7 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
         server = replace(server, place=read_address(server.place) if server.kind == "search" else _url(server.place))
     if any("\0" in part or not part.isprintable() for part in (server.place, *server.arguments)):
         raise InvalidOption("The command holds characters that no command has: write it on one line.")
-    told = {name: value for name, value in secret.items() if _FROM_OUTSIDE.fullmatch(value.removeprefix("Bearer "))}
+    told = {name: value for name, value in secret.items() if _is_told(name, value)}
     own = {name: value for name, value in secret.items() if name not in told}
     if secret:
         server = replace(server, told=tuple(f"{name}={value}" for name, value in told.items()), secrets=bool(own))
@@ -173,6 +177,13 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
             raise KeyNotKept(_NO_KEYRING, details=str(error)) from error
     _put(server.name, server)
     return server
+
+
+def _is_told(name: str, value: str) -> bool:
+    """Return whether the secret in a value is in Tenon's environment."""
+    if name == QUERY:
+        return bool(_FROM_OUTSIDE.search(value))
+    return bool(_FROM_OUTSIDE.fullmatch(value.removeprefix("Bearer ")))
 
 
 def forget_server(server: ToolServer) -> None:
@@ -189,7 +200,7 @@ def forget_server(server: ToolServer) -> None:
 
 def sign_in_account(address: str) -> str:
     """Return the account of the tokens that an address has given by OAuth."""
-    return f"sign-in-of-{address}"
+    return f"sign-in-of-{address.partition('?')[0]}"
 
 
 def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
@@ -203,7 +214,8 @@ def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
         return _from_json(text)
     if re.match(r"https?://\S+$", text):
         host = re.sub(r"[^\w.-]", "-", text.split("/")[2].partition(":")[0])[:40]
-        return [(ToolServer(host, "address", text), {})]
+        place, secret = _without_query(text)
+        return [(ToolServer(host, "address", place), secret)]
     try:
         command, *arguments = shlex.split(text, posix=os.name != "nt")
     except ValueError as error:
@@ -235,14 +247,21 @@ def _from_json(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
         if not isinstance(place, str) or not isinstance(arguments, list) or not isinstance(secret, dict):
             raise wrong
         kind: Kind = "address" if address else "command"
+        place, query = _without_query(place) if address else (place, {})
         server = ToolServer(str(name), kind, place, () if address else tuple(map(str, arguments)))
-        found.append((server, {str(key): str(value) for key, value in secret.items()}))
+        found.append((server, {str(key): str(value) for key, value in secret.items()} | query))
     return found
 
 
+def _without_query(address: str) -> tuple[str, dict[str, str]]:
+    """Return an address without its query, which may hold a key, and that as a secret."""
+    place, _, query = address.strip().partition("?")
+    return place, {QUERY: query} if query else {}
+
+
 def _url(text: str) -> str:
-    """Return the address of a server of tools, whose path and query are its own."""
-    read_address(text.partition("?")[0])
+    """Return the address of a server of tools, whose path is its own."""
+    read_address(text)
     return text.strip()
 
 
