@@ -99,8 +99,7 @@ def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], tex
             be tried again, and an older one too: tests are run once more after a change.
         text: What the turn says beside its calls.
     """
-    again = all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
-    return bool(made) and again
+    return all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
 
 
 def call(

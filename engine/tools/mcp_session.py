@@ -181,9 +181,8 @@ class _Session:
             return say("{name} did not answer within {seconds} s.", name=name, seconds=round(asked["time_s"]))
         if isinstance(error, FileNotFoundError | PermissionError):
             return say("{name} cannot be started: there is no program {path}.", name=name, path=self.server["place"])
-        said = " ".join(self._errors) if self.server["kind"] == "command" else _QUERY.sub("?...", str(error))
-        reason = said[-300:].strip()
-        reason = reason or type(error).__name__
+        said = " ".join(self._errors).strip() if self.server["kind"] == "command" else ""
+        reason = (said or _QUERY.sub("?...", str(error)))[-300:].strip() or type(error).__name__
         if begun:
             return say("{name} has ended, and starts again with the next call ({reason}).", name=name, reason=reason)
         return say("{name} is no server of tools, or does not work ({reason}).", name=name, reason=reason)

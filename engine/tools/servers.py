@@ -152,16 +152,10 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
     """Keep a server, in the place of the one of its name, and its secrets.
 
     Raises:
-        InvalidOption: It cannot have this name, command or address.
+        InvalidOption: It cannot have this command or address.
         KeyNotKept: There is no keyring for the secrets.
         FileRefused: The list cannot be written.
     """
-    if not server.own and (not _NAME.fullmatch(server.name) or server.name in ("folder", "page", "search")):
-        raise InvalidOption(
-            "{name} cannot be the server's name: take another one, of 40 letters, digits, spaces, points and hyphens "
-            "at most.",
-            name=repr(server.name[:60]),
-        )
     if server.kind == "address" or (server.kind == "search" and server.place and server.place not in SEARCHES):
         server = replace(server, place=read_address(server.place) if server.kind == "search" else _url(server.place))
     if any("\0" in part or not part.isprintable() for part in (server.place, *server.arguments)):
@@ -207,11 +201,21 @@ def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
     """Read servers with their secrets from what a user has pasted: the usual JSON, an address, or a command.
 
     Raises:
-        InvalidOption: It is none of them.
+        InvalidOption: It is none of them, or a server cannot have its name.
     """
     text = text.strip()
-    if text.startswith("{"):
-        return _from_json(text)
+    found = _from_json(text) if text.startswith("{") else _from_line(text)
+    for server, _ in found:
+        if not _NAME.fullmatch(server.name) or server.name in ("folder", "page", "search"):
+            raise InvalidOption(
+                "{name} cannot be the server's name: take another one, of 40 letters, digits, spaces, points and "
+                "hyphens at most.",
+                name=repr(server.name[:60]),
+            )
+    return found
+
+
+def _from_line(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
     if re.match(r"https?://\S+$", text):
         host = re.sub(r"[^\w.-]", "-", text.split("/")[2].partition(":")[0])[:40]
         place, secret = _without_query(text)

@@ -20,7 +20,7 @@ class FileKeyring(KeyringBackend):
         return Path(os.environ["TENON_TEST_KEYRING"])
 
     def _kept(self) -> dict[str, str]:
-        return json.loads(self._file.read_text()) if self._file.exists() else {}  # type: ignore[no-any-return]
+        return json.loads(self._file.read_text()) if self._file.exists() else {}
 
     def get_password(self, service: str, username: str) -> str | None:
         return self._kept().get(f"{service} {username}")
