@@ -589,11 +589,3 @@ def _late_number(line: str) -> bool:
     """Return True if an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
     number = line.lstrip().split(".")[0].split(")")[0]
     return number.isdigit() and int(number) != 1
-
-
-def split_blocks(text: str) -> list[Block]:
-    """Return the blocks of a whole text."""
-    splitter = BlockSplitter()
-    splitter.feed(text)
-    splitter.finish()
-    return splitter.frozen

@@ -12,7 +12,7 @@ from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
 from app.chat.conversation import ToolStep
 from app.ui import figures
@@ -124,19 +124,6 @@ class ToolCard(QFrame):
             margins=(_MARGIN_PX, 10, _MARGIN_PX, 10),
             spacing=6,
         )
-
-    @property
-    def words(self) -> dict[str, str]:
-        """Texts that it shows now, by their parts."""
-        parts: dict[str, PlainView | QLabel] = {
-            "title": self._title, "state": self._state, "arguments": self._arguments, "sentence": self._sentence,
-            "question": self._question, "result": self._result,
-        }  # fmt: skip
-        return {
-            name: part.text if isinstance(part, PlainView) else part.text()
-            for name, part in parts.items()
-            if not part.isHidden()
-        }
 
     def set_step(self, step: ToolStep, live: bool) -> None:
         """Show a step as it is now; ``live`` is True while its reply may go on."""

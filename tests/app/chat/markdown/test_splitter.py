@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_blocks
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter
+from tests.support.markdown import split_blocks
 
 PIECES = [
     "word ", "# Title", "## ", "\n", "\n\n",
