@@ -327,7 +327,7 @@ class Replies(QObject):
         turn = max((step.turn for step in reply.steps), default=-1) + 1
         before = [step for step in reply.steps if step.turn == turn - 1]
         made = {(step.name, step.arguments) for step in before if step.state in ("done", "refused")}
-        if made and asks_again(calls, made, reply.content[before[0].place :]):
+        if before and asks_again(calls, made, reply.content[before[0].place :]):
             self._go_on(reply.conversation_id, reply.id, without_tools=True)
             return replace(reply, state=MessageState.QUEUED, kept_characters=len(reply.content))
         if not calls:

@@ -8,6 +8,7 @@ text is cut into pieces, the blocks are the same.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
@@ -59,6 +60,7 @@ class BlockKind(Enum):
     FORMULA = "formula"
     THINK = "think"
     PLAIN = "plain"  # no Markdown
+    CALLS = "calls"  # calls of tools, which no Markdown says
 
 
 _VERBATIM = (BlockKind.CODE, BlockKind.PLAIN)
@@ -84,7 +86,7 @@ class Block:
 
     kind: BlockKind
     text: str  # Markdown; for code, formulas and thoughts what lies between their marks
-    # First word after a code fence; the mark that opened a formula, empty where that is part of it
+    # First word after a code fence; the mark that opened a formula, empty where that is part of it; place of calls
     language: str = ""
     closed: bool = True  # False for a fence, a formula or a thought whose end has not come
     joined: str | None = None  # text between it and the block before, if it is a further part of the same
@@ -133,6 +135,7 @@ class BlockSplitter:
 
     def __init__(self) -> None:
         self.frozen: list[Block] = []
+        self.calls: list[int] = []  # ascending places in the text where calls of tools stand; copies share them
         self._partial = ""
         self._at = 0  # where the line that is read begins in the text
         self._begin = 0  # where the open block does
@@ -165,8 +168,24 @@ class BlockSplitter:
         other._lines = list(self._lines)
         return other
 
+    @property
+    def fed(self) -> int:
+        """Number of characters that it has read."""
+        return self._at + len(self._partial)
+
+    def calls_before(self, end: int) -> list[int]:
+        """Return the places of calls from where it has read up to a place."""
+        return self.calls[bisect_left(self.calls, self.fed) : bisect_left(self.calls, end)]
+
     def feed(self, text: str) -> None:
         """Take more text."""
+        for place in self.calls_before(self.fed + len(text)):
+            before, text = text[: place - self.fed], text[place - self.fed :]
+            self._feed(before)
+            self._part_at_calls()
+        self._feed(text)
+
+    def _feed(self, text: str) -> None:
         *lines, self._partial = (self._partial + text).split("\n")
         for line in lines:
             end = self._at + len(line) + 1
@@ -227,10 +246,23 @@ class BlockSplitter:
 
     def finish(self) -> None:
         """Freeze the tail at the end of the text."""
-        if self._partial:
-            self._take(self._partial.rstrip("\r"))
-            self._partial = ""
+        self._take_partial()
         self._close(closed=False)
+
+    def _take_partial(self) -> None:
+        place, line, self._partial = self.fed, self._partial.rstrip("\r"), ""
+        if line:
+            self._take(line)
+        self._at = place
+
+    def _part_at_calls(self) -> None:
+        """End the block where calls stand; a thought goes on after them."""
+        self._take_partial()
+        if self._kind is BlockKind.THINK:
+            self._go_on("\n\n")
+        else:
+            self._close(closed=False)
+        self.frozen.append(Block(BlockKind.CALLS, "", str(self._at)))
 
     def tail(self) -> list[Block]:
         """Return the blocks after the frozen ones, if the text ended here.
@@ -239,7 +271,9 @@ class BlockSplitter:
         that it does not flash up as text.
         """
         probe = self.copy()
-        if self._may_become_mark(self._partial.strip()):
+        if self.calls_before(self.fed + 1):
+            probe._part_at_calls()
+        elif self._may_become_mark(self._partial.strip()):
             probe._partial = ""
         probe.finish()
         return probe.frozen
@@ -555,11 +589,3 @@ def _late_number(line: str) -> bool:
     """Return True if an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
     number = line.lstrip().split(".")[0].split(")")[0]
     return number.isdigit() and int(number) != 1
-
-
-def split_blocks(text: str) -> list[Block]:
-    """Return the blocks of a whole text."""
-    splitter = BlockSplitter()
-    splitter.feed(text)
-    splitter.finish()
-    return splitter.frozen

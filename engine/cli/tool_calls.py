@@ -181,13 +181,16 @@ def _named(text: str) -> ToolServer:
 
 def _of_file(file: os.PathLike[str]) -> list[ToolServer]:
     try:
-        text = read_text_file(path(os.fspath(file)))
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text_file(path(os.fspath(file)), "utf-8-sig").lstrip()
+        listed = read_servers(text if text.startswith("{") else "{")
+    except OSError as error:
         raise InvalidOption("{path} cannot be read: check the path behind --mcp.", path=os.fspath(file)) from error
-    if not text.lstrip().startswith("{"):
-        raise InvalidOption("{path} is no JSON of mcpServers.", path=os.fspath(file))
+    except UnicodeDecodeError as error:
+        raise InvalidOption("{path} is no text in UTF-8: save it as such.", path=os.fspath(file)) from error
+    except InvalidOption as error:
+        raise InvalidOption("{path}: {problem}", path=os.fspath(file), problem=error.message) from error
     found = []
-    for server, secret in read_servers(text):
+    for server, secret in listed:
         told = replace(server, on=True, told=tuple(f"{name}={value}" for name, value in secret.items()))
         found.append(list_tools(told, lambda page: print(f"tenon: Sign in at {page}", file=sys.stderr)))
     return found

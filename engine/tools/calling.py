@@ -16,7 +16,7 @@ from engine.messages import Tool, ToolCall, cut_to
 from engine.preparer import Beyond, Preparer, TookTooLong, TookTooMuch
 from engine.sentences import mark, say
 from engine.tools.acts import Act, note_act
-from engine.tools.servers import KnownTool, ToolServer, change_server, renewed
+from engine.tools.servers import QUERY, KnownTool, ToolServer, change_server, renewed
 
 #: Time for a call; the process itself has longer, for a user who signs in.
 CALL_S = 60.0
@@ -99,8 +99,7 @@ def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], tex
             be tried again, and an older one too: tests are run once more after a change.
         text: What the turn says beside its calls.
     """
-    again = all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
-    return bool(made) and again
+    return all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
 
 
 def call(
@@ -196,8 +195,10 @@ def _asked(
         starts_others=True,
     )
     session = _sessions.setdefault(server.name, fresh)  # in one step: two chats may ask at once
-    told = {"name": server.name, "kind": server.kind, "place": server.place, "arguments": list(server.arguments)}
-    question = {"server": {**told, "secret": server.secret()}, **question}
+    secret = server.secret()
+    place = "?".join(filter(None, (server.place, secret.pop(QUERY, ""))))
+    told = {"name": server.name, "kind": server.kind, "place": place, "arguments": list(server.arguments)}
+    question = {"server": {**told, "secret": secret}, **question}
     found = _from(session, "engine.tools.mcp_session:answer", question, server.name, cancelled, opened)
     if "problem" in found:
         raise ToolFailed(str(found["problem"]))

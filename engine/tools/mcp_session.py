@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 import os
 import queue
@@ -27,10 +28,17 @@ import psutil
 from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.client import Transport
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError, TokenStorage
+from mcp.client.auth.oauth2 import OAuthContext
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+)
 from referencing.exceptions import Unresolvable
 
 from engine.child_process import LAST_ACTS
@@ -43,8 +51,12 @@ _MOST_SCHEMA = 32_000
 _SIGN_IN_S = 300.0
 _BUSY_SHARE, _BUSY_S = 0.5, 10.0  # of a processor, while nobody asks
 _LAST_LINES = 5
+_QUERY = re.compile(r"\?[^\s'\"]+")  # of an address, which may hold a key
 #: A reference to a schema that stands elsewhere: the library would fetch it, from any address or file.
 _ELSEWHERE = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "(?!#)')
+
+
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # what it logs is told in a sentence
 
 
 class _SignIn(Exception):
@@ -110,12 +122,15 @@ class _Session:
             return stdio_client(program, log)
         storage = _Kept(server["place"])
         callback = stack.enter_context(_Callback(storage.port))
+        if callback.port != storage.port:
+            storage.forget_client()  # it was registered with a port that another program has now
         metadata = OAuthClientMetadata(
             client_name="Tenon",
             redirect_uris=[f"http://127.0.0.1:{callback.port}/callback"],  # type: ignore[list-item]
             token_endpoint_auth_method="none",
         )
         auth = OAuthClientProvider(server["place"], metadata, storage, self._sign_in, callback.result)
+        storage.context = auth.context
         has_key = any(name.lower() == "authorization" for name in server["secret"])
         client = create_mcp_http_client(server["secret"], auth=None if has_key else auth)
         return streamable_http_client(server["place"], http_client=await stack.enter_async_context(client))
@@ -154,14 +169,20 @@ class _Session:
         while inner := getattr(error, "exceptions", ()):  # of a group
             error = inner[0]
         name = self.server["name"]
-        if isinstance(error, _SignIn | OAuthFlowError):
+        if isinstance(error, _SignIn):
             return say("{name} wants you to sign in: connect it on the page Tools.", name=name)
+        if isinstance(error, OAuthFlowError):
+            return say(
+                "Signing in at {name} did not succeed ({reason}): connect it again on the page Tools.",
+                name=name,
+                reason=_QUERY.sub("?...", str(error))[:300],
+            )
         if isinstance(error, TimeoutError):
             return say("{name} did not answer within {seconds} s.", name=name, seconds=round(asked["time_s"]))
         if isinstance(error, FileNotFoundError | PermissionError):
             return say("{name} cannot be started: there is no program {path}.", name=name, path=self.server["place"])
-        reason = (" ".join(self._errors) if self.server["kind"] == "command" else str(error))[-300:].strip()
-        reason = reason or type(error).__name__
+        said = " ".join(self._errors).strip() if self.server["kind"] == "command" else ""
+        reason = (said or _QUERY.sub("?...", str(error)))[-300:].strip() or type(error).__name__
         if begun:
             return say("{name} has ended, and starts again with the next call ({reason}).", name=name, reason=reason)
         return say("{name} is no server of tools, or does not work ({reason}).", name=name, reason=reason)
@@ -178,7 +199,12 @@ class _Session:
 
 
 class _Kept(TokenStorage):
-    """Tokens of an address in the system's keyring, or in memory alone without one."""
+    """Tokens of an address in the system's keyring, or in memory alone without one.
+
+    The package forgets with each process when a token ends and where another one is to be had, so both are kept.
+    """
+
+    context: OAuthContext
 
     def __init__(self, address: str) -> None:
         self._account = sign_in_account(address)
@@ -191,10 +217,24 @@ class _Kept(TokenStorage):
         addresses = self._values.get("client", {}).get("redirect_uris") or [""]
         return urlsplit(addresses[0]).port or 0
 
+    def forget_client(self) -> None:
+        """Have this program registered again."""
+        self._values.pop("client", None)
+
     async def get_tokens(self) -> OAuthToken | None:
-        return OAuthToken.model_validate(self._values["tokens"]) if "tokens" in self._values else None
+        if "metadata" in self._values:
+            self.context.oauth_metadata = OAuthMetadata.model_validate(self._values["metadata"])
+        if "tokens" not in self._values:
+            return None
+        tokens = OAuthToken.model_validate(self._values["tokens"])
+        if tokens.refresh_token and time.time() > self._values.get("until", math.inf):
+            tokens.access_token = ""  # so that the package asks for another one, and not the user
+        return tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._values["until"] = time.time() + tokens.expires_in if tokens.expires_in else math.inf
+        if self.context.oauth_metadata is not None:
+            self._values["metadata"] = self.context.oauth_metadata.model_dump(mode="json", exclude_none=True)
         self._keep("tokens", tokens)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
@@ -236,7 +276,7 @@ class _Callback:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             line = (await reader.readline()).decode("latin-1").split(" ")
             found = parse_qs(urlsplit(line[1] if len(line) > 1 else "").query)
-            said = say("You can close this page and go back to Tenon.") if "code" in found else "?"
+            said = say("You can close this page and go back to Tenon.") if {"code", "error"} & {*found} else "?"
             body = f"<!doctype html><meta charset=utf-8><p>{said}</p>".encode()
             head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
             writer.write(head.encode() + body)

@@ -27,6 +27,9 @@ _MOST_ENTRIES, _MOST_FOUND, _MOST_READ = 500, 50, 60_000
 _SEARCHED_BYTES, _SEARCH_S = 2 << 20, 15.0
 _MOST_PAGE_BYTES, _MOST_REDIRECTS, _PAGE_S = 5 << 20, 5, 20.0
 _MOST_RESULTS = 8
+#: Addresses of the services that search, as their documentation has them (2026).
+_SERVICES = {"brave": "https://api.search.brave.com/res/v1/web/search", "tavily": "https://api.tavily.com/search"}
+_KEY_REFUSED = (401, 403, 422)  # 422 is Brave's for a key that it does not know
 #: Networks whose addresses stand for others, which may be private ones.
 _TRANSLATED = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96")))
 
@@ -277,25 +280,27 @@ def _search_web(asked: dict[str, Any]) -> str:
     try:
         with BoundedClient(timeout=_PAGE_S, follow_redirects=False) as client:
             if place == "brave":
-                response = client.get(
-                    "https://api.search.brave.com/res/v1/web/search",
-                    params={"q": words},
-                    headers={"X-Subscription-Token": key, "Accept": "application/json"},
-                    **common,
-                )
+                plain = {"q": words, "count": _MOST_RESULTS, "text_decorations": "false"}  # else with marks of HTML
+                token = {"X-Subscription-Token": key, "Accept": "application/json"}
+                response = client.get(_SERVICES[place], params=plain, headers=token, **common)
             elif place == "tavily":
+                wish = {"query": words, "max_results": _MOST_RESULTS}
                 bearer = {"Authorization": f"Bearer {key}"}
-                response = client.post("https://api.tavily.com/search", json={"query": words}, headers=bearer, **common)
+                response = client.post(_SERVICES[place], json=wish, headers=bearer, **common)
             else:
                 query = {"q": words, "format": "json"}
                 response = client.get(f"{place.rstrip('/')}/search", params=query, **common)
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise InvalidOption("The search does not answer ({reason}).", reason=str(error)[:200]) from error
+    if place in _SERVICES and response.status_code in _KEY_REFUSED:
+        raise InvalidOption(
+            "The search refuses the key (error {code}): set it again on the page Tools.", code=response.status_code
+        )
     if not response.is_success:
         raise InvalidOption("The search answers with error {code}.", code=response.status_code)
     try:
         found = read_json(response.content)
-        listed = found["web"]["results"] if place == "brave" else found["results"]
+        listed = (found.get("web") or {"results": ()} if place == "brave" else found)["results"]
         lines = [
             f"{one['title']}\n{one['url']}\n{one.get('description') or one.get('content') or ''}".strip()
             for one in listed[:_MOST_RESULTS]

@@ -1,7 +1,8 @@
 """Servers of tools that a user has added, the three that Tenon has itself, and what is known and allowed of each tool.
 
-What a server needs to be told in secret (variables of its environment, headers of its requests) is in the system's
-keyring. A tool that was allowed always is allowed as it was then: by a digest of all that its server says of it.
+What a server needs to be told in secret (variables of its environment, headers of its requests, the query of its
+address) is in the system's keyring. A tool that was allowed always is allowed as it was then: by a digest of all that
+its server says of it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ Kind = Literal["command", "address", "folder", "page", "search"]
 #: Services that search, by the name that stands in the place of an address.
 SEARCHES = {"brave": "Brave", "tavily": "Tavily"}
 _NAME = re.compile(r"[\w .-]{1,40}")
+#: Name of the query of an address among its secrets, and no header's.
+QUERY = "?"
 _FROM_OUTSIDE = re.compile(r"\$\{(\w+)\}")
 _NO_KEYRING = mark(
     "This system has no keyring that Tenon can keep variables, headers and keys in: write ${NAME} in their place, "
@@ -91,10 +94,11 @@ class ToolServer:
     @property
     def account(self) -> str:
         """Account of its secrets: of an address by the address, so that no other one is ever sent them."""
-        return f"tools-of-{self.kind}-{self.place if self.kind in ('address', 'search') else self.name}"
+        place = {"address": f"{self.place}-{self.name}", "search": self.place}.get(self.kind, self.name)
+        return f"tools-of-{self.kind}-{place}"
 
     def secret(self) -> dict[str, str]:
-        """Return its variables, headers or key, with those of Tenon's environment in their places."""
+        """Return its variables, headers and query, or key, with those of Tenon's environment in their places."""
         kept = find_secret(self.account) if self.secrets else None
         values = dict(one.split("=", 1) for one in self.told) | ({} if kept is None else read_json(kept))
         return {
@@ -148,21 +152,15 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
     """Keep a server, in the place of the one of its name, and its secrets.
 
     Raises:
-        InvalidOption: It cannot have this name, command or address.
+        InvalidOption: It cannot have this command or address.
         KeyNotKept: There is no keyring for the secrets.
         FileRefused: The list cannot be written.
     """
-    if not server.own and (not _NAME.fullmatch(server.name) or server.name in ("folder", "page", "search")):
-        raise InvalidOption(
-            "{name} cannot be the server's name: take another one, of 40 letters, digits, spaces, points and hyphens "
-            "at most.",
-            name=repr(server.name[:60]),
-        )
     if server.kind == "address" or (server.kind == "search" and server.place and server.place not in SEARCHES):
         server = replace(server, place=read_address(server.place) if server.kind == "search" else _url(server.place))
     if any("\0" in part or not part.isprintable() for part in (server.place, *server.arguments)):
         raise InvalidOption("The command holds characters that no command has: write it on one line.")
-    told = {name: value for name, value in secret.items() if _FROM_OUTSIDE.fullmatch(value.removeprefix("Bearer "))}
+    told = {name: value for name, value in secret.items() if _is_told(name, value)}
     own = {name: value for name, value in secret.items() if name not in told}
     if secret:
         server = replace(server, told=tuple(f"{name}={value}" for name, value in told.items()), secrets=bool(own))
@@ -173,6 +171,13 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
             raise KeyNotKept(_NO_KEYRING, details=str(error)) from error
     _put(server.name, server)
     return server
+
+
+def _is_told(name: str, value: str) -> bool:
+    """Return whether the secret in a value is in Tenon's environment."""
+    if name == QUERY:
+        return bool(_FROM_OUTSIDE.search(value))
+    return bool(_FROM_OUTSIDE.fullmatch(value.removeprefix("Bearer ")))
 
 
 def forget_server(server: ToolServer) -> None:
@@ -189,21 +194,32 @@ def forget_server(server: ToolServer) -> None:
 
 def sign_in_account(address: str) -> str:
     """Return the account of the tokens that an address has given by OAuth."""
-    return f"sign-in-of-{address}"
+    return f"sign-in-of-{address.partition('?')[0]}"
 
 
 def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
     """Read servers with their secrets from what a user has pasted: the usual JSON, an address, or a command.
 
     Raises:
-        InvalidOption: It is none of them.
+        InvalidOption: It is none of them, or a server cannot have its name.
     """
     text = text.strip()
-    if text.startswith("{"):
-        return _from_json(text)
+    found = _from_json(text) if text.startswith("{") else _from_line(text)
+    for server, _ in found:
+        if not _NAME.fullmatch(server.name) or server.name in ("folder", "page", "search"):
+            raise InvalidOption(
+                "{name} cannot be the server's name: take another one, of 40 letters, digits, spaces, points and "
+                "hyphens at most.",
+                name=repr(server.name[:60]),
+            )
+    return found
+
+
+def _from_line(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
     if re.match(r"https?://\S+$", text):
         host = re.sub(r"[^\w.-]", "-", text.split("/")[2].partition(":")[0])[:40]
-        return [(ToolServer(host, "address", text), {})]
+        place, secret = _without_query(text)
+        return [(ToolServer(host, "address", place), secret)]
     try:
         command, *arguments = shlex.split(text, posix=os.name != "nt")
     except ValueError as error:
@@ -235,14 +251,21 @@ def _from_json(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
         if not isinstance(place, str) or not isinstance(arguments, list) or not isinstance(secret, dict):
             raise wrong
         kind: Kind = "address" if address else "command"
+        place, query = _without_query(place) if address else (place, {})
         server = ToolServer(str(name), kind, place, () if address else tuple(map(str, arguments)))
-        found.append((server, {str(key): str(value) for key, value in secret.items()}))
+        found.append((server, {str(key): str(value) for key, value in secret.items()} | query))
     return found
 
 
+def _without_query(address: str) -> tuple[str, dict[str, str]]:
+    """Return an address without its query, which may hold a key, and that as a secret."""
+    place, _, query = address.strip().partition("?")
+    return place, {QUERY: query} if query else {}
+
+
 def _url(text: str) -> str:
-    """Return the address of a server of tools, whose path and query are its own."""
-    read_address(text.partition("?")[0])
+    """Return the address of a server of tools, whose path is its own."""
+    read_address(text)
     return text.strip()
 
 

@@ -290,6 +290,9 @@ def _content(message: Message, pictures: str) -> str:
         for one in message.attachments
         if one.picture is not None
     ]
-    steps = [fenced(f"{step.title}: {step.arguments}", step.result) for step in message.steps]
-    content = "\n\n".join([*shown, *steps, with_attachments(message.content, message.attachments)]).strip()
+    text, start = with_attachments(message.content, message.attachments), 0
+    for step in message.steps:
+        shown += [text[start : step.place].strip(), fenced(f"{step.title}: {step.arguments}", step.result)]
+        start = max(start, step.place)
+    content = "\n\n".join(filter(None, [*shown, text[start:].strip("\n")])).strip()
     return content or f"*{message.error or tr('No text.')}*"

@@ -13,6 +13,7 @@ from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import PlainBlock, ProseBlock, ThoughtBlock
 from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.table import TableBlock
+from app.ui.transcript.tool_card import CallsBlock
 
 _MOST_LINES = 200
 
@@ -43,7 +44,7 @@ class RuleBlock(QWidget):
 SearchedWidget = ProseBlock | CodeBlock | TableBlock | ThoughtBlock
 #: Kinds of blocks that are shown as running text.
 PROSE = (BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST, BlockKind.QUOTE, BlockKind.PLAIN)
-BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock | RuleBlock
+BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock | RuleBlock | CallsBlock
 
 
 def make_block_widget(theme: Theme, block: Block, parent: QWidget, before: str = "") -> BlockWidget:
@@ -62,6 +63,8 @@ def make_block_widget(theme: Theme, block: Block, parent: QWidget, before: str =
         return ThoughtBlock(theme, block, parent)
     if block.kind is BlockKind.RULE:
         return RuleBlock(theme, parent)
+    if block.kind is BlockKind.CALLS:
+        return CallsBlock(theme, int(block.language), parent)
     if block.kind is BlockKind.PLAIN:
         return PlainBlock(theme, block.text, parent=parent)
     return ProseBlock(theme, block.text, quote=block.kind is BlockKind.QUOTE, parent=parent)
@@ -85,6 +88,8 @@ def show_in_place(widget: BlockWidget, block: Block, final: bool) -> bool:
         widget.set_markdown(block.text)
     elif isinstance(widget, RuleBlock):
         return block.kind is BlockKind.RULE
+    elif isinstance(widget, CallsBlock):
+        return block.kind is BlockKind.CALLS and widget.place == int(block.language)
     else:
         if isinstance(widget, PlainBlock) != (block.kind is BlockKind.PLAIN) or block.kind not in PROSE:
             return False

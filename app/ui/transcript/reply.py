@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, QUrl, Signal, Slot
@@ -24,7 +23,6 @@ from app.ui.transcript.markdown_style import plain_parts
 from app.ui.transcript.message_actions import Action, reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.status_strip import Prefill, StatusStrip, fit_finished_foot, fit_live_foot, reply_status
-from app.ui.transcript.tool_card import ToolCard
 from app.words import tr
 from engine.messages import ErrorReport
 
@@ -35,7 +33,6 @@ _ICONS = {Remedy.TRY_AGAIN: "rotate-ccw", Remedy.SMALLER_CONTEXT: "refresh-cw"}
 _HEIGHT_PX = 30
 _RULE_GAP_PX = 10
 _LEAST_RULE_PX = 16
-_CARD_GAP_PX = 10
 _COPIED_AT_ONCE = 2  # parts of plain text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
 
@@ -199,7 +196,6 @@ class ReplyView(MessageWidget):
         self._drafted_shown = False
         self._caret_lit = True
         self._notices: list[QLabel] = []
-        self.cards: list[ToolCard] = []  # calls of tools, above the text
         self._fitted: tuple[int, int] | None = None
         self._copying: Iterator[str] = iter(())
         self._copied: list[str] = []
@@ -208,7 +204,8 @@ class ReplyView(MessageWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.setAccessibleName(tr("Reply"))
         self.blocks = ReplyBlocks(theme, self)
-        self.blocks.set_text(message.content)
+        self._show_text()
+        self.blocks.tool_answered.connect(self._answer)
         self.blocks.height_changed.connect(self._changed)
         self.blocks.link_activated.connect(self.link_activated)
         self.strip = StatusStrip(theme, reply_status(message, engine, None), self)
@@ -235,7 +232,7 @@ class ReplyView(MessageWidget):
         """Show the text that the reply goes on with, as one with it; empty for a reply of its own."""
         if text != self._before:
             self._before = text
-            self.blocks.set_text(text + self.message.content)
+            self._show_text()
             self._show_state()
 
     @property
@@ -260,8 +257,8 @@ class ReplyView(MessageWidget):
             self._show_strip()  # several times a second, and nothing else has to be looked at
             return
         # While it is written the text comes by `change_text`; what is left of it is shown at the end.
-        if message.content != self.text and not message.state.unfinished:
-            self.blocks.set_text(self._before + message.content)
+        if message.steps != before.steps or (message.content != self.text and not message.state.unfinished):
+            self._show_text()
         self._show_state()
 
     def set_engine(self, engine: EngineState) -> None:
@@ -306,8 +303,6 @@ class ReplyView(MessageWidget):
         """Take the theme's colours and sizes again."""
         self.blocks.restyle()
         self.buttons.restyle()
-        for card in self.cards:
-            card.restyle()
         self._changed()
 
     def fit(self, width: int) -> int:
@@ -318,10 +313,6 @@ class ReplyView(MessageWidget):
         if self.model_change is not None and not self.model_change.isHidden():
             top = self.model_change.sizeHint().height()
             self.model_change.setGeometry(0, 0, width, top)
-        for card in self.cards:
-            height = card.fit(width)
-            card.setGeometry(0, top, width, height)
-            top += height + _CARD_GAP_PX
         body = self.editor or self.blocks
         height = body.fit(width)
         body.setGeometry(0, top, width, height)
@@ -352,7 +343,6 @@ class ReplyView(MessageWidget):
         self.blocks.set_complete(not state.unfinished)
         self._show_drafted()
         self._show_notices()
-        self._show_steps()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
         self._show_error(trouble_of(self.message))
         self.buttons.show_actions(reply_actions(self.message, self._last))
@@ -397,21 +387,12 @@ class ReplyView(MessageWidget):
             label.show()
             self._notices.append(label)
 
-    def _show_steps(self) -> None:
-        steps = self.message.steps
-        while len(self.cards) > len(steps):
-            card = self.cards.pop()
-            card.hide()
-            card.deleteLater()
-        while len(self.cards) < len(steps):
-            card = ToolCard(self.theme, self)
-            card.answered.connect(partial(self._answer, len(self.cards)))
-            card.height_changed.connect(self._changed)
-            card.show()
-            self.cards.append(card)
-        for card, step in zip(self.cards, steps, strict=True):
-            card.set_step(step, self.message.state.unfinished)
+    def _show_text(self) -> None:
+        text = self._before + self.message.content
+        self.blocks.set_steps(self.message.steps, len(self._before), len(text))
+        self.blocks.set_text(text)
 
+    @Slot(int, str)
     def _answer(self, number: int, answer: str) -> None:
         self.tool_answered.emit(self.message.id, number, answer)
 

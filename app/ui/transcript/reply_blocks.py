@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
 from operator import attrgetter
 from time import perf_counter
@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from app.chat.conversation import Stretches
+from app.chat.conversation import Stretches, ToolStep
 from app.chat.markdown_blocks import Block, BlockKind
 from app.chat.search import places, visible_text
 from app.ui.theme.theme import TextStyle, Theme
@@ -32,6 +32,7 @@ from app.ui.transcript.prose import ProseBlock, ThoughtBlock
 from app.ui.transcript.sections import FENCE, SECTION, Piece, Section, Size, SplitText, size_of
 from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.text_marks import Stretch, clipped, stretches_of_blocks
+from app.ui.transcript.tool_card import CallsBlock
 
 _REFRESH_MS = 33
 _EMPTY = Block(BlockKind.PARAGRAPH, "")
@@ -61,6 +62,7 @@ class ReplyBlocks(QWidget):
 
     height_changed = Signal()
     link_activated = Signal(QUrl)
+    tool_answered = Signal(int, str)  # number of the step in its reply, `Answer`
 
     def __init__(self, theme: Theme, parent: QWidget, plain: bool = False) -> None:
         super().__init__(parent)
@@ -72,6 +74,7 @@ class ReplyBlocks(QWidget):
         self._near: list[Section] = []  # those that have pieces
         self._final = 0  # number of pieces of the last section that no more text changes
         self._unfolded: set[int] = set()  # numbers of thoughts
+        self._steps: dict[int, list[tuple[int, ToolStep]]] = {}  # by their places in the text, with their numbers
         self.unfolding = False  # True while the height changes because the user shows or hides something
         self._complete = False
         self._caret: bool | None = None
@@ -122,20 +125,43 @@ class ReplyBlocks(QWidget):
         self._take_text(text)
         self.refresh()
 
+    def set_steps(self, steps: Sequence[ToolStep], before: int, most: int) -> None:
+        """Take the calls of tools; `set_text` shows them.
+
+        Args:
+            steps: Calls in their order.
+            before: Characters of the text before those that their places count.
+            most: The last place in the text.
+        """
+        self._steps = {}
+        for number, step in enumerate(steps):
+            self._steps.setdefault(min(before + step.place, most), []).append((number, step))
+        if not self.split.set_calls(sorted(self._steps)):
+            self._restart()
+        for widget in self.widgets:
+            self._show_steps(widget)
+
+    def _show_steps(self, widget: BlockWidget) -> None:
+        if isinstance(widget, CallsBlock):
+            widget.set_steps(self._steps.get(widget.place, ()), not self._complete)
+
+    def _restart(self) -> None:
+        first = self.sections[0].pieces[:1]
+        for piece in self._pieces():
+            if piece not in first:
+                _discard(piece)
+        self.split.restart()
+        self.sections[0].pieces, self._final = first, 0
+        for piece in first:
+            piece.section = self.sections[0]
+        self._near = self.sections[:]
+        self._unfolded.clear()
+        self._counted, self._chosen = 0, None
+
     def _take_text(self, text: str) -> None:
         """Split the beginning of what is new; the blocks of what it only adds to are kept."""
         if not text.startswith(self.text):
-            first = self.sections[0].pieces[:1]
-            for piece in self._pieces():
-                if piece not in first:
-                    _discard(piece)
-            self.split.restart()
-            self.sections[0].pieces, self._final = first, 0
-            for piece in first:
-                piece.section = self.sections[0]
-            self._near = self.sections[:]
-            self._unfolded.clear()
-            self._counted, self._chosen = 0, None
+            self._restart()
         self.split.text = text
         if len(text) - self.split.fed <= _FED:
             self.split.read(_FED)
@@ -186,6 +212,8 @@ class ReplyBlocks(QWidget):
         if complete != self._complete:
             self._complete = complete
             self._least_height = 0
+            for widget in self.widgets:
+                self._show_steps(widget)
             self.refresh()
 
     def set_caret(self, lit: bool | None) -> None:
@@ -234,7 +262,7 @@ class ReplyBlocks(QWidget):
         parts = clipped(takewhile(lambda stretch: stretch[0] < end, islice(self._drafted, first, None)), start, end)
         texts = [piece.block.text for piece in section.pieces]
         for piece, part in zip(section.pieces, stretches_of_blocks(self.text[start:end], texts, parts), strict=True):
-            if piece.widget is not None and not isinstance(piece.widget, RuleBlock):
+            if piece.widget is not None and not isinstance(piece.widget, (RuleBlock, CallsBlock)):
                 piece.widget.set_drafted(part)
 
     # --- search -----------------------------------------------------------------------------------------------
@@ -342,7 +370,7 @@ class ReplyBlocks(QWidget):
             for piece in section.pieces:
                 if piece.widget is not None:
                     yield from ((one, piece.block.joined) for one in piece.widget.selectables() if not one.isHidden())
-                elif not seen:
+                elif not seen and piece.block.kind is not BlockKind.CALLS:
                     yield piece.block.source, piece.block.joined
 
     # --- what is seen -----------------------------------------------------------------------------------------
@@ -588,8 +616,9 @@ class ReplyBlocks(QWidget):
         last = self.sections[-1]
         whole, splitter = self.split.whole, self.split.splitter
         blocks = [*splitter.frozen, *(splitter.tail() if whole else ())]
-        if not blocks and self._caret is not None and len(self.sections) == 1:
-            blocks = [_EMPTY]  # for the caret to stand in
+        called = whole and blocks[-1:] and blocks[-1].kind is BlockKind.CALLS
+        if self._caret is not None and (called or (not blocks and len(self.sections) == 1)):
+            blocks.append(_EMPTY)  # for the caret to stand in
         self._give(last, blocks, self._final)
         self._final = len(splitter.frozen)
         unseen = self._seen is None
@@ -614,6 +643,9 @@ class ReplyBlocks(QWidget):
         piece.forget_height()
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
+        if isinstance(widget, CallsBlock):
+            widget.answered.connect(self.tool_answered)
+            self._show_steps(widget)
         if not isinstance(widget, RuleBlock):
             widget.height_changed.connect(self._forget_heights)
         if isinstance(widget, ThoughtBlock):

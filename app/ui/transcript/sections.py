@@ -24,6 +24,7 @@ SECTION, _MOST_BLOCKS = 8_000, 500  # characters and blocks of a section
 _FED_EACH = 1_000  # characters that are split at once
 FENCE = re.compile(r"^ *(?:```|~~~).*\n", re.MULTILINE)
 _GAP_PX, _HALF_LINE = 10, 50  # of an estimate; half a line in characters
+_CALLS_PX = 100  # of an estimate, for one card
 
 
 # The size that a height is estimated from: px of what is not running text, at the usual font size; lines of running
@@ -93,6 +94,13 @@ class SplitText:
         self.fed = 0  # characters of the text that are split
         self.sections[:] = [Section(self._unread, top=0)]
 
+    def set_calls(self, places: list[int]) -> bool:
+        """Take the places of calls of tools; return False where they are others in what is split already."""
+        known = self._unread.calls
+        same = known[: bisect_left(known, self.fed)] == places[: bisect_left(places, self.fed)]
+        known[:] = places
+        return same
+
     @property
     def whole(self) -> bool:
         """True if all of the text is split."""
@@ -118,6 +126,8 @@ class SplitText:
         """End the last section at a place where a block surely begins, without splitting the text before it."""
         lines = self.text.count("\n", self.fed, self.fed + SECTION)
         length = SECTION * _MOST_BLOCKS // max(lines, _MOST_BLOCKS)
+        if self.splitter.calls_before(self.fed + 2 * length):
+            return False
         end = self.splitter.skip(self.text, self.fed + length, self.fed + 2 * length)
         if end:
             self.fed = end
@@ -227,4 +237,6 @@ def size_of(block: Block) -> Size:
         return (9, 0, 0)
     if block.kind is BlockKind.THINK and block.joined is None:
         return (30, 0, 0)
+    if block.kind is BlockKind.CALLS:
+        return (_CALLS_PX, 0, 0)
     return (0, lines, max(0, len(block.text) - _HALF_LINE * lines))

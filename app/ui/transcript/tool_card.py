@@ -7,17 +7,19 @@ nor Markdown here, and no link.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
 from app.chat.conversation import ToolStep
 from app.ui import figures
 from app.ui.parts import ElidedLabel, Flow, InertDocument, PlainLabel, filled, push_button
 from app.ui.theme.theme import TextStyle, Theme
 from app.ui.transcript.hidden_signs import insert_code
+from app.ui.transcript.selectable import Selectable
 from app.words import mark, tr
 from engine.json_text import read_json
 from engine.sentences import figure, legible
@@ -27,6 +29,7 @@ _MOST_PX = 240
 _MOST_ON_A_LINE = 80
 _LONGEST_SENTENCE = 300
 _MARGIN_PX = 14
+_GAP_PX = 10
 _STATES = {
     "asks": mark("Wants to be called"),
     "runs": mark("Works"),
@@ -122,19 +125,6 @@ class ToolCard(QFrame):
             spacing=6,
         )
 
-    @property
-    def words(self) -> dict[str, str]:
-        """Texts that it shows now, by their parts."""
-        parts: dict[str, PlainView | QLabel] = {
-            "title": self._title, "state": self._state, "arguments": self._arguments, "sentence": self._sentence,
-            "question": self._question, "result": self._result,
-        }  # fmt: skip
-        return {
-            name: part.text if isinstance(part, PlainView) else part.text()
-            for name, part in parts.items()
-            if not part.isHidden()
-        }
-
     def set_step(self, step: ToolStep, live: bool) -> None:
         """Show a step as it is now; ``live`` is True while its reply may go on."""
         if (step, live) == self._step:
@@ -191,6 +181,48 @@ class ToolCard(QFrame):
     def _show_fold(self) -> None:
         self.fold.setText(tr("Hide the result") if self._open else tr("Show the result"))
         self._result.setVisible(self._open and not self.fold.isHidden())
+
+
+class CallsBlock(QWidget):
+    """Cards of the calls that stand at one place of a reply's text."""
+
+    answered = Signal(int, str)  # number of the step in its reply, `Answer`
+    height_changed = Signal()
+
+    def __init__(self, theme: Theme, place: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.place = place  # characters of the text before them
+        self.cards: dict[int, ToolCard] = {}  # by the numbers of their steps
+
+    def set_steps(self, steps: Iterable[tuple[int, ToolStep]], live: bool) -> None:
+        """Show steps, each with its number, as they are now; ``live`` is True while their reply may go on."""
+        for number, step in steps:
+            if number not in self.cards:
+                card = self.cards[number] = ToolCard(self._theme, self)
+                card.answered.connect(partial(self.answered.emit, number))
+                card.height_changed.connect(self.height_changed)
+                card.show()
+            self.cards[number].set_step(step, live)
+        self.height_changed.emit()
+
+    def fit(self, width: int) -> int:
+        """Place the cards at a width and return the height, in px."""
+        top = 0
+        for card in self.cards.values():
+            height = card.fit(width)
+            card.setGeometry(0, top, width, height)
+            top += height + _GAP_PX
+        return max(0, top - _GAP_PX)
+
+    def selectables(self) -> list[Selectable]:
+        """Nothing; the views in the cards have selections of their own."""
+        return []
+
+    def restyle(self) -> None:
+        """Take the theme's fonts again."""
+        for card in self.cards.values():
+            card.restyle()
 
 
 def _readable(arguments: str) -> str:

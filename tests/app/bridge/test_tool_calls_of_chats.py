@@ -241,14 +241,16 @@ def test_a_loop_of_calls_ends(workspace: ScriptedWorkspace, qtbot: QtBot, chat: 
     assert states(workspace, chat) == ["done", "done", "failed"]
 
 
-@pytest.mark.parametrize("second", [wish(path="a"), ""])
+@pytest.mark.parametrize(
+    ("first", "second"), [(wish(path="a"), wish(path="a")), (wish(path="a"), ""), (wish(path="bad"), "")]
+)
 def test_a_model_that_asks_again_or_says_nothing_answers_without_tools(
-    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls, second: str
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls, first: str, second: str
 ) -> None:
     workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
     completed: list[int] = []
     workspace.replies.completed.connect(completed.append)
-    for turn in (wish(path="a"), second):
+    for turn in (first, second):
         say(workspace, chat, turn)
         qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
     qtbot.waitUntil(lambda: not workspace.engine.last(Generate).tools.offered)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QTextDocument
 
-from app.chat.markdown_blocks import BlockKind, split_blocks
+from app.chat.markdown_blocks import BlockKind
 from app.ui.theme.theme import Theme
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.selectable import SelectableText
+from tests.support.markdown import split_blocks
 
 # Markdown; what each block shows, "/" where a line breaks and "|" between paragraphs or items of one block
 TABLE = {

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, joined_text, split_blocks
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, joined_text
 from app.chat.search import phrase_pattern
 from app.ui.chat_page import find
 from app.ui.main_window import MainWindow
@@ -20,6 +20,7 @@ from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.selectable import SelectableText
 from app.ui.transcript.table import TableCell, TableGrid
 from tests.benchmarks.long_replies import KINDS
+from tests.support.markdown import split_blocks
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 PARAGRAPHS = [f"paragraph number {number}" for number in range(3_000)]

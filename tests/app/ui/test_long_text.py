@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument, QTextOpti
 from pytestqt.qtbot import QtBot
 
 from app.chat.attachment import Unsent
-from app.chat.markdown_blocks import joined_text, split_blocks
+from app.chat.markdown_blocks import joined_text
 from app.chat.search import phrase_pattern, visible_text
 from app.chat.title import TITLE_CHARACTERS, title_of
 from app.help import about_tenon
@@ -27,6 +27,7 @@ from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.selectable import SelectableText
 from app.ui.transcript.table import TableBlock
 from tests.support.fast_cases import chosen
+from tests.support.markdown import split_blocks
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 WORD = "QUJD" * 75_000

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLabel, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.bridge import tools
@@ -16,7 +18,8 @@ from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, TOOLS
 from app.ui.theme.theme import Theme
 from app.ui.tools_page import ToolsPage
-from app.ui.transcript.tool_card import ToolCard
+from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.tool_card import CallsBlock, PlainView, ToolCard
 from engine.errors import ToolFailed
 from engine.hub.model_folders import data_folder
 from engine.tools import servers
@@ -27,6 +30,19 @@ from tests.engine.hub.conftest import MemoryKeyring
 from tests.support.scripted_workspace import ScriptedWorkspace
 
 WISH = '<tool_call>\n{"name": "list_folder", "arguments": {"path": "a"}}\n</tool_call>'
+
+
+def words(card: ToolCard) -> dict[str, str]:
+    """Texts that a card shows now, by their parts."""
+    parts: dict[str, PlainView | QLabel] = {
+        "title": card._title, "state": card._state, "arguments": card._arguments, "sentence": card._sentence,
+        "question": card._question, "result": card._result,
+    }  # fmt: skip
+    return {
+        name: part.text if isinstance(part, PlainView) else part.text()
+        for name, part in parts.items()
+        if not part.isHidden()
+    }
 
 
 @pytest.fixture
@@ -59,20 +75,20 @@ def test_a_call_is_asked_for_in_the_transcript_and_its_result_is_folded(
     reply = workspace.reply(chat)
     view = window.page.transcript.message_views.reply(reply.id)
     assert view is not None
-    qtbot.waitUntil(lambda: len(view.cards) == 1 and "question" in view.cards[0].words)
-    (card,) = view.cards
-    assert card.words["title"] == "list_folder"
-    assert '"path": "a"' in card.words["arguments"]
-    assert card.words["question"] == "May the model call this tool?"
+    qtbot.waitUntil(lambda: any("question" in words(card) for card in view.findChildren(ToolCard)))
+    (card,) = view.findChildren(ToolCard)
+    assert words(card)["title"] == "list_folder"
+    assert '"path": "a"' in words(card)["arguments"]
+    assert words(card)["question"] == "May the model call this tool?"
     assert view.strip.status.phrase == "Waiting for your answer"
     assert window.page.composer.send_button.stops
     card.buttons["once"].click()
-    qtbot.waitUntil(lambda: card.words["state"].startswith("Done, 1.5"))
-    assert "question" not in card.words
-    assert "result" not in card.words
+    qtbot.waitUntil(lambda: words(card)["state"].startswith("Done, 1.5"))
+    assert "question" not in words(card)
+    assert "result" not in words(card)
     height = view.height()
     card.fold.click()
-    assert card.words["result"] == dirty
+    assert words(card)["result"] == dirty
     shown = card._result.document().toRawText()
     assert "<b>bold</b>" in shown
     assert "\x1b" not in shown  # a box with its number
@@ -81,7 +97,49 @@ def test_a_call_is_asked_for_in_the_transcript_and_its_result_is_folded(
     workspace.stream(chat, "Two files.")
     workspace.finish(chat)
     assert view.text == "Two files."
-    assert view.blocks.y() >= card.geometry().bottom()
+    assert order(view) == ["<list_folder>", "Two files."]
+
+
+def order(view: ReplyView) -> list[str]:
+    """Texts and cards from above."""
+    return [
+        word
+        for one in view.blocks.widgets
+        for word in (
+            [f"<{words(card)['title']}>" for card in one.cards.values()]
+            if isinstance(one, CallsBlock)
+            else [part.toPlainText() for part in one.selectables() if isinstance(part, QTextEdit)]
+        )
+    ]
+
+
+def test_cards_stand_where_they_happened_also_when_the_chat_is_opened_again(
+    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "call", lambda one, wish, cancelled: Outcome("files"))
+    chat = ask_of_folder(window, workspace, tmp_path, allowed=True)
+    for text in ("I look.", "I look again.", ""):
+        said = text + WISH.replace('"a"', json.dumps(text))
+        workspace.stream(chat, said)
+        workspace.finish(chat, text=said)
+        qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    workspace.stream(chat, "Two files.")
+    views = window.page.transcript.message_views
+    view = views.reply(workspace.reply(chat).id)
+    assert view is not None
+    expected = ["I look.", "<list_folder>", "I look again.", "<list_folder>", "<list_folder>", "Two files."]
+    qtbot.waitUntil(lambda: order(view) == expected)
+    tops = [card.mapTo(view, card.rect().topLeft()).y() for card in view.findChildren(ToolCard)]
+    assert tops == sorted(tops)
+    workspace.finish(chat)
+    assert order(view) == expected
+    window.page.open(None)
+    window.page.open(chat)
+    again = views.reply(workspace.reply(chat).id)
+    assert again is not None
+    assert again is not view
+    qtbot.waitUntil(lambda: order(again) == expected)
+    assert [words(card)["state"] for card in again.findChildren(ToolCard)] == ["Done"] * 3
 
 
 def test_nothing_is_called_while_another_page_is_in_view(
@@ -102,10 +160,10 @@ def test_a_card_says_what_it_does_not_show_and_takes_any_arguments(qtbot: QtBot,
     card = ToolCard(theme, None)  # type: ignore[arg-type]
     qtbot.addWidget(card)
     card.set_step(ToolStep(0, 0, "a", '{"a": "' + "x" * 30_000 + '"}', "there: a\nb"), live=True)
-    assert card.words["arguments"].endswith("… (+10,012)")
-    assert "\n" not in card.words["title"]
+    assert words(card)["arguments"].endswith("… (+10,012)")
+    assert "\n" not in words(card)["title"]
     card.set_step(ToolStep(0, 0, "a", "[" * 100_000), live=True)
-    assert card.words["arguments"].startswith("[[[")
+    assert words(card)["arguments"].startswith("[[[")
 
 
 def test_no_act_is_two_lines_of_the_record_and_a_damaged_one_is_left_out(qtbot: QtBot, page: ToolsPage) -> None:
@@ -121,18 +179,18 @@ def test_a_card_of_what_failed_was_refused_or_never_ran(qtbot: QtBot, theme: The
     step = ToolStep(0, 0, "look", "{}", "there: look", "failed", "It is not there.\nMore", 0.1)
     card.set_step(step, live=False)
     card.show()
-    assert card.words["sentence"] == "It is not there."
-    assert "arguments" not in card.words
+    assert words(card)["sentence"] == "It is not there."
+    assert "arguments" not in words(card)
     card.set_step(replace(step, state="asks", seconds=0, result="", reads_only=True), live=True)
-    assert "changes nothing" in card.words["question"]
+    assert "changes nothing" in words(card)["question"]
     card.set_step(replace(step, state="refused", result=""), live=False)
-    assert card.words["state"].startswith("Not allowed")
+    assert words(card)["state"].startswith("Not allowed")
     card.set_step(replace(step, state="asks", result="", seconds=0), live=False)
-    assert card.words["state"] == "Not called"
-    assert "question" not in card.words
+    assert words(card)["state"] == "Not called"
+    assert "question" not in words(card)
     card.set_step(replace(step, state="done", result="x" * 100_000), live=False)
     card._turn()
-    assert card.words["result"] == "x" * 20_000 + "… (+80,000)"
+    assert words(card)["result"] == "x" * 20_000 + "… (+80,000)"
     assert card.fit(300) < 500
 
 
@@ -197,7 +255,7 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     assert page.field.toPlainText()  # what cannot be read stays to be mended
 
 
-def test_a_key_in_headers_is_in_the_keyring_alone_and_goes_with_its_server(
+def test_a_key_in_headers_or_in_the_address_is_in_the_keyring_alone_and_goes_with_its_server(
     page: ToolsPage, workspace: ScriptedWorkspace, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "list_tools", lambda server, *rest: replace(server, tools=(KnownTool("look"),)))
@@ -208,6 +266,11 @@ def test_a_key_in_headers_is_in_the_keyring_alone_and_goes_with_its_server(
     assert server.secret() == {"X-Key": "abc123"}
     workspace.tools.remove("far")
     assert server.secret() == {}
+    page.field.setPlainText("https://far.test/mcp?profile=me&key=abc123")
+    page.add_button.click()
+    assert "abc123" not in (data_folder() / servers.FILE_NAME).read_text()
+    (server,) = (one for one in workspace.tools.servers if one.name == "far.test")
+    assert (server.place, server.secret()) == ("https://far.test/mcp", {servers.QUERY: "profile=me&key=abc123"})
 
 
 def test_a_disk_that_refuses_a_change_is_said_and_nothing_else_is_lost(

@@ -15,7 +15,7 @@ import pytest
 
 from engine.cli.ask import _answered
 from engine.cli.tool_calls import TerminalTools, add_tool_options, opened_tools
-from engine.errors import InvalidOption
+from engine.errors import InvalidOption, TenonError
 from engine.messages import (
     Cancel,
     ChatMessage,
@@ -195,12 +195,28 @@ def test_servers_of_a_file(tmp_path: Path) -> None:
     with opened_tools(options) as tools:
         turns = answered(ScriptedEngine(wish("variable", name="MINE"), "Yes."), tools, options)
     assert turns[1].content == "yes"
-    file.write_text("no JSON")
-    with pytest.raises(InvalidOption, match="no JSON of mcpServers"), opened_tools(options):
+    file.write_text("\ufeff" + json.dumps({"mcpServers": {"good": one}}))  # as an editor of Windows saves it
+    with opened_tools(options) as tools:
+        assert tools
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"no JSON", "no JSON of mcpServers"), (b"", "no JSON of mcpServers"), (b"[]", "no JSON of mcpServers"),
+        (b'{"mcpServers": ', "no JSON of mcpServers"), (b'{"mcpServers": {"a": {"command": 5}}}', "no JSON of mcpS"),
+        (b"\xff\xfe{\0", "no text in UTF-8"), (b'{"mcpServers": {"\\u001b[2J": {"command": "a"}}}', "server's name"),
+        (b'{"mcpServers": {"a": {"command": "no-such-program"}}}', "there is no program no-such-program"),
+        (None, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_file_that_names_no_server_is_one_sentence(tmp_path: Path, content: bytes | None, words: str) -> None:
+    file = tmp_path / "servers.json"
+    file.mkdir() if content is None else file.write_bytes(content)
+    with pytest.raises(TenonError, match=words) as refused, opened_tools(parsed("--mcp", str(file))):
         pass
-    file.unlink()
-    with pytest.raises(InvalidOption, match="cannot be read"), opened_tools(options):
-        pass
+    assert "\x1b" not in str(refused.value)
+    assert str(file) in str(refused.value) or "program" in words
 
 
 @pytest.mark.parametrize("name", ["nothing", "folder", "search", "folder=/nowhere/at/all"])

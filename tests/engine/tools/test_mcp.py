@@ -7,9 +7,11 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, cast
@@ -17,13 +19,13 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from engine.errors import Cancelled, ToolFailed
+from engine.errors import Cancelled, InvalidOption, ToolFailed
 from engine.hub.model_folders import data_folder
 from engine.messages import ToolCall
 from engine.preparer import Preparer
 from engine.tools.acts import acts, erase_acts
 from engine.tools.calling import OfferedTool, Outcome, call, end_session, list_tools, offered
-from engine.tools.servers import KnownTool, ToolServer, change_server, keep_server, servers
+from engine.tools.servers import KnownTool, ToolServer, change_server, keep_server, read_servers, servers
 
 PROGRAM = str(Path(__file__).with_name("mcp_servers.py"))
 
@@ -247,6 +249,34 @@ def test_a_server_over_http() -> None:
         process.kill()
         process.wait()
     assert called(tools["add"], a=20, b=3).failed
+
+
+def test_a_key_in_an_address_reaches_the_server_and_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Refuses(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.path)
+            self.send_response(403)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    monkeypatch.setenv("MY_OWN_KEY", "abc123")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        text = f"http://127.0.0.1:{server.server_address[1]}/mcp?profile=me&key=${{MY_OWN_KEY}}"
+        ((far, secret),) = read_servers(text)
+        kept = keep_server(far, secret)
+        with pytest.raises(ToolFailed) as refused:
+            list_tools(kept, lambda address: None)
+        server.shutdown()
+    assert asked[0] == "/mcp?profile=me&key=abc123"
+    assert "abc123" not in str(refused.value)
+    assert "abc123" not in (data_folder() / "tools.json").read_text()
+    with pytest.raises(InvalidOption):  # where it would be kept as it is
+        keep_server(ToolServer("far", "address", "http://127.0.0.1/mcp?key=abc123"), {})
 
 
 def _allowed(tool: KnownTool) -> KnownTool:

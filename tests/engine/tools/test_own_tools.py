@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
+from urllib.parse import parse_qsl, urlsplit
 
 import psutil
 import pytest
@@ -213,6 +214,59 @@ def test_a_search_by_the_users_own_server(port: int) -> None:
     assert asked("search_web", f"http://127.0.0.1:{port}", words="bread") == ("T\nhttp://t\nC", False)
     assert asked("search_web", f"http://127.0.0.1:{port}/a", words="bread")[1]  # a page, no results
     assert asked("search_web", "http://127.0.0.1:1", words="bread")[1]
+
+
+SERVICES = {
+    "brave": {"type": "search", "query": {"original": "bread"}, "web": {"type": "search", "results": [
+        {"title": "T", "url": "http://t", "description": "C", "age": "1 day", "extra_snippets": ["D"]}]}},
+    "tavily": {"query": "bread", "answer": None, "images": [], "response_time": "1.2", "results": [
+        {"title": "T", "url": "http://t", "content": "C", "score": 0.8, "raw_content": None}]},
+}  # fmt: skip
+
+
+class Service(BaseHTTPRequestHandler):
+    """Answers as a service that searches, for the key `right`."""
+
+    nothing = False  # is found
+    asked: ClassVar[list[dict[str, Any]]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(dict(parse_qsl(urlsplit(self.path).query)))
+        self._answer(200 if self.headers["X-Subscription-Token"] == "right" else 422, "brave")
+
+    def do_POST(self) -> None:
+        self.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self._answer(200 if self.headers["Authorization"] == "Bearer right" else 401, "tavily")
+
+    def _answer(self, status: int, place: str) -> None:
+        empty = {"brave": {"type": "search"}, "tavily": {"query": "bread", "results": []}}[place]
+        body = json.dumps(empty if self.nothing else SERVICES[place]).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("place", ["brave", "tavily"])
+def test_a_search_by_a_service_and_its_key(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setitem(own_tools._SERVICES, place, f"http://127.0.0.1:{server.server_address[1]}/search")
+    try:
+        assert asked("search_web", place, key="right", words="bread & rye") == ("T\nhttp://t\nC", False)
+        wish = Service.asked[-1]
+        assert wish["q" if place == "brave" else "query"] == "bread & rye"
+        text, failed = asked("search_web", place, key="wrong", words="bread")
+        assert failed
+        assert "refuses the key" in text
+        monkeypatch.setattr(Service, "nothing", True)
+        assert asked("search_web", place, key="right", words="bread") == ("Nothing was found.", False)
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_own_tools_are_off_until_switched_on_and_run_in_a_process(

@@ -8,13 +8,14 @@ from random import Random
 
 from PySide6.QtWidgets import QWidget
 
-from app.chat.markdown_blocks import BlockSplitter, split_blocks
+from app.chat.markdown_blocks import BlockSplitter
 from app.chat.plain_line import excerpt, plain_line
 from app.ui.transcript.markdown_style import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from tests.app.ui.test_transcript import ANSWER
 from tests.fuzz.mutation import damaged_text
 from tests.fuzz.shown import Shown
+from tests.support.markdown import split_blocks
 
 _MATHS = """<think>So \\(a^2\\).</think>
 

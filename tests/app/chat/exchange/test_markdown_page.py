@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.chat.conversation import ReplyDetails, ToolStep
 from app.chat.exchange.chat_files import to_markdown
 from tests.app.chat.exchange.test_json_file import RECORD
 
@@ -26,3 +27,13 @@ def test_several_stand_behind_each_other() -> None:
     page = to_markdown([RECORD, RECORD])
     assert page.count("# Grüße") == 2
     assert "\ntwo\n\n---\n\n# Grüße" in page
+
+
+def test_calls_stand_where_they_happened() -> None:
+    steps = tuple(ToolStep(at, place, "look", "{}", "look", "done", f"r{at}") for at, place in enumerate((7, 7, 17)))
+    details = ReplyDetails("plain", "", "m", None, "Q4", steps=steps)
+    called = replace(RECORD.messages[2], content="I look.\n\nAgain.\n\nFound.", details=details, model="")
+    page = to_markdown([replace(RECORD, messages=(*RECORD.messages[:2], called))])
+    shown = page.partition("## Model\n\n")[2]
+    order = [shown.index(word) for word in ("I look.", "r0", "r1", "Again.", "r2", "Found.")]
+    assert order == sorted(order)

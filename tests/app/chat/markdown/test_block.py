@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from app.chat.markdown_blocks import split_blocks
+from tests.support.markdown import split_blocks
 
 
 def test_the_source_of_a_block_has_its_marks() -> None:

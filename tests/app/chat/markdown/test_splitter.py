@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter, split_blocks
+from app.chat.markdown_blocks import Block, BlockKind, BlockSplitter
+from tests.support.markdown import split_blocks
 
 PIECES = [
     "word ", "# Title", "## ", "\n", "\n\n",
@@ -29,6 +30,31 @@ def test_any_cutting_gives_the_same_blocks(text: str, cuts: list[int]) -> None:
         splitter.feed(text[start:end])
     splitter.finish()
     assert splitter.frozen == split_blocks(text)
+
+
+@given(TEXTS | st.text(), st.lists(st.integers(0, 400), max_size=12), st.sets(st.integers(0, 400), max_size=4))
+def test_calls_part_a_text_where_they_stand_however_it_is_cut(text: str, cuts: list[int], calls: set[int]) -> None:
+    places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
+    whole, pieces = BlockSplitter(), BlockSplitter()
+    whole.calls = pieces.calls = sorted({min(call, len(text)) for call in calls})
+    whole.feed(text)
+    for start, end in pairwise(places):
+        pieces.feed(text[start:end])
+        pieces.tail()
+    blocks = whole.frozen + whole.tail()
+    assert pieces.frozen + pieces.tail() == blocks
+    assert [int(block.language) for block in blocks if block.kind is BlockKind.CALLS] == whole.calls
+
+
+def test_a_call_within_a_thought_parts_it_and_a_code_ends_before_one() -> None:
+    splitter = BlockSplitter()
+    text = "<think>\nLet me look.\n\nIt says 3.\n</think>\n\n- a\n\n- b\n```\ncode"
+    splitter.calls = [text.index("\n\nIt"), text.index("\n\n- b"), len(text)]
+    splitter.feed(text)
+    assert [(one.kind.value, one.text, one.joined) for one in splitter.frozen + splitter.tail()] == [
+        ("think", "Let me look.", None), ("calls", "", None), ("think", "It says 3.", "\n\n"), ("list", "- a", None),
+        ("calls", "", None), ("list", "- b", None), ("code", "code", None), ("calls", "", None),
+    ]  # fmt: skip
 
 
 @given(TEXTS)
