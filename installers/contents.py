@@ -10,7 +10,7 @@ from pathlib import Path
 
 EXCLUDED_MODULES = (
     # Libraries that others would use if they were there: windows, notebooks, plots, arrays, markup, networks, graphs.
-    "lxml.isoschematron", "lxml.objectify", "pydantic", "pydantic_core", "chardet", "charset_normalizer", "requests",
+    "lxml.isoschematron", "lxml.objectify", "chardet", "charset_normalizer", "requests",
     "urllib3", "networkx", "readline",
     "tkinter", "IPython", "jupyter", "matplotlib", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
     "PySide2", "OpenGL", "cupy", "numba", "h5py", "triton", "tensorboard", "tensorflow", "jax", "flax", "onnx",
