@@ -10,12 +10,15 @@ import sysconfig
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from installers import environment
 from installers.environment import (
@@ -210,8 +213,13 @@ def test_pins_are_those_of_the_architecture_and_the_c_library(machine: Machine, 
 def test_each_python_and_machine_has_one_pin_of_each_package(python: str, machine: str) -> None:
     lines = [line for line in constraints(PC).splitlines() if not line.startswith("#")]
     here = {**default_environment(), "python_version": python, "platform_machine": machine}
-    found = Counter(one.name for one in map(Requirement, lines) if not one.marker or one.marker.evaluate(here))
-    assert found == Counter({Requirement(line).name for line in lines})
+    counting = [one for one in map(Requirement, lines) if not one.marker or one.marker.evaluate(here)]
+    assert Counter(one.name for one in counting) == Counter({Requirement(line).name for line in lines})
+    for one in counting:
+        with suppress(PackageNotFoundError):  # of another Python or machine
+            metadata = distribution(one.name).metadata
+            if one.specifier.contains(metadata["Version"]):
+                assert SpecifierSet(metadata.get("Requires-Python", "")).contains(python), one
 
 
 @pytest.mark.parametrize(
