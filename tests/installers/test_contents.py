@@ -65,12 +65,16 @@ def test_every_asset_goes_along_and_the_description_names_none_that_is_not_there
 _WITHOUT = """
 import importlib, json, runpy, sys
 
+from installers.contents import modules_left_out
+
+left_out = set(modules_left_out())
+
 class LeftOut:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] == "torch" and not torch_module_wanted(name) or _within(name, EXCLUDED_MODULES):
+        parts = name.split(".")
+        if any(".".join(parts[: end + 1]) in left_out for end in range(len(parts))):
             raise ModuleNotFoundError(f"{name} is not in the bundle")
 
-from installers.contents import EXCLUDED_MODULES, _within, torch_module_wanted
 sys.meta_path.insert(0, LeftOut())
 for hook in ("no_compiler", "no_opengl"):
     runpy.run_path(f"installers/hooks/{hook}.py")
