@@ -11,8 +11,8 @@ from packaging.requirements import Requirement
 
 from installers.product import ROOT
 
-# Asked for by packages of the bundle, and left out of it (contents.py): a protocol that is off, command lines of
-# theirs, and what they do without.
+# Asked for by packages of the bundle, and left out of it: the hub's other protocol, which is off, command lines, the
+# algebra of torch's compiler, and what they do without.
 LEFT_OUT = frozenset({
     "hf-xet", "typer", "rich", "shellingham", "annotated-doc", "setuptools",
     "networkx", "requests", "urllib3", "charset-normalizer", "sympy", "mpmath",

@@ -5,24 +5,22 @@ from __future__ import annotations
 import re
 import sys
 from fnmatch import fnmatch
+from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
+from installers.components import components, normalized
+from installers.product import COMMAND
+
+# Parts of packages in the bundle and of Python; what belongs to other packages is in no list (`modules_left_out`).
 EXCLUDED_MODULES = (
-    # Libraries that others would use if they were there: windows, notebooks, plots, arrays, markup, networks, graphs.
-    "lxml.isoschematron", "lxml.objectify", "pydantic", "pydantic_core", "chardet", "charset_normalizer", "requests",
-    "urllib3", "networkx", "readline",
-    "tkinter", "IPython", "jupyter", "matplotlib", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
-    "PySide2", "OpenGL", "cupy", "numba", "h5py", "triton", "tensorboard", "tensorflow", "jax", "flax", "onnx",
-    "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
-    # Tools of developers.
-    "pip", "setuptools", "pkg_resources", "wheel", "pytest", "_pytest", "hypothesis", "mypy", "ruff", "PyInstaller",
-    "ensurepip", "nis", "_dbm", "_gdbm", "idlelib", "lib2to3",
-    "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
+    "lxml.isoschematron", "lxml.objectify", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
+    # Windows of another kind, and tools of developers.
+    "tkinter", "readline", "ensurepip", "nis", "_dbm", "_gdbm", "idlelib", "lib2to3", "pydoc_data", "test",
     # The project's own tests.
     "tests",
-    # The hub's other protocol, which Tenon leaves off, and its command line.
-    "hf_xet", "huggingface_hub.cli", "huggingface_hub.commands", "typer", "rich",
+    # The hub's command line.
+    "huggingface_hub.cli", "huggingface_hub.commands",
     # Parts of Qt and of the plots that no window of Tenon uses.
     "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtSql",
     "PySide6.QtPrintSupport", "PySide6.QtDesigner", "PySide6.QtHelp",
@@ -30,8 +28,6 @@ EXCLUDED_MODULES = (
     "PySide6.QtSvgWidgets", "PySide6.QtDBus", "pyqtgraph.opengl",
     # Nine megabytes that the plots import and Tenon's never use: hooks/no_opengl.py stands in for them.
     "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets",
-    # The algebra of torch's compiler, and what tests compare with.
-    "sympy", "mpmath", "transformers", "regex",
 )  # fmt: skip
 
 # All of it: GPU support that is fetched later brings a torch of its own, which imports more than the one inside.
@@ -161,5 +157,11 @@ def modules_of(package: str) -> list[str]:
 
 
 def modules_left_out() -> list[str]:
-    """Return the modules of torch that stay out."""
-    return [name for name in modules_of("torch") if not torch_module_wanted(name)]
+    """Return the modules that stay out, those among them of every installed package that is none of the bundle's.
+
+    Libraries look for others and use them if they are there: jsonschema those of a tool that builds packages.
+    """
+    inside = {COMMAND, *(component.name for component in components())}
+    owners = packages_distributions().items()
+    foreign = [name for name, names in owners if name.isidentifier() and not inside & set(map(normalized, names))]
+    return [*EXCLUDED_MODULES, *foreign, *(name for name in modules_of("torch") if not torch_module_wanted(name))]

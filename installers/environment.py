@@ -16,25 +16,18 @@ import platform
 import re
 import shutil
 import site
-import ssl
 import subprocess
 import sys
 import sysconfig
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import unescape
-from http.client import HTTPException
 from pathlib import Path
-from urllib.parse import unquote, urljoin, urlsplit
-from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
 OLDER_GLIBC = Path(__file__).with_name("older_glibc.txt")
-# An index answers within this time, or pip's own is asked; then its page and the file's size may take a little longer.
+# An index answers within this time, or pip's own is asked; then its page may take a little longer.
 _ANSWER_S, _WHOLE_S = 5.0, 30.0
-_PAGE_BYTES = 8 << 20
 # glibc that the newest pinned wheels ask for, of Qt; older_glibc.txt has what runs with less.
 _NEWER_GLIBC = {"x86_64": (2, 34), "aarch64": (2, 39)}
 _OLDEST_GLIBC = (2, 31)
@@ -192,63 +185,28 @@ def configured_index() -> str | None:
     return None
 
 
+def offered(*options: str) -> list[str]:
+    """Return the versions of torch that pip finds for this Python; empty where its indexes give no answer in time."""
+    command = [*_PIP, "index", "versions", "torch", "--retries", "0", "--timeout", f"{_ANSWER_S:g}", *options]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_WHOLE_S)
+    except subprocess.TimeoutExpired:  # no limit of pip's holds for a name server
+        return []
+    found = re.search("Available versions: (.*)", done.stdout)
+    return found[1].split(", ") if found else []
+
+
 def usual_build(version: str) -> str:
     """Describe the build that pip takes on such a PC: that for processors if its indexes have one, else CUDA's."""
-    try:
-        done = subprocess.run(
-            [*_PIP, "index", "versions", "torch", "--retries", "0"],
-            capture_output=True, text=True, check=False, timeout=_WHOLE_S,
-        )  # fmt: skip
-        versions = re.search("Available versions: (.*)", done.stdout)
-    except subprocess.TimeoutExpired:
-        versions = None
-    if versions is None:
+    versions = offered()
+    if not versions:
         return f"{_CPU_SIZE} if that has the build for processors, {_CUDA_SIZE} with CUDA if not"
-    if f"{version}+cpu" in versions[1].split(", "):
+    if f"{version}+cpu" in versions:
         return f"the build for processors, {_CPU_SIZE}"
     return f"{_CUDA_SIZE}, with CUDA"
 
 
-def build_size(index: str, version: str, machine: Machine, answer_s: float = _ANSWER_S) -> int | None:
-    """Return the bytes of the build of torch that an index has for a machine.
-
-    None where it has no such build, refuses, or does not answer in time.
-    """
-    answered = threading.Event()
-    found: list[int] = []
-
-    def look() -> None:
-        try:
-            context = ssl.create_default_context(cafile=os.environ.get("PIP_CERT"))
-            with urlopen(f"{index.rstrip('/')}/torch/", timeout=answer_s, context=context) as page:
-                answered.set()
-                address, text = page.url, page.read(_PAGE_BYTES).decode("utf-8", "replace")
-            for link in map(unescape, re.findall(r'href="([^"#]+)', text)):
-                if _fits(unquote(urlsplit(link).path.rpartition("/")[2]), version, machine):
-                    head = Request(urljoin(address, link), method="HEAD")
-                    with urlopen(head, timeout=answer_s, context=context) as file:
-                        found.append(int(file.headers["Content-Length"]))
-                    return
-        except (OSError, HTTPException, ValueError, TypeError):  # no answer, or none that can be used
-            pass
-        finally:
-            answered.set()
-
-    # A thread, because no limit holds for a name server that does not answer.
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    if answered.wait(answer_s):
-        thread.join(_WHOLE_S)
-    return found[0] if found else None
-
-
-def _fits(name: str, version: str, machine: Machine) -> bool:
-    """Return True for a wheel of torch for processors that runs on a Linux machine."""
-    pattern = rf"torch-{re.escape(version)}(\+cpu)?-{machine.python}-\w+-\S*linux\S*_{machine.architecture}\.whl"
-    return re.fullmatch(pattern, name) is not None
-
-
-def choose_index(machine: Machine, version: str, index: str, answer_s: float = _ANSWER_S) -> tuple[str | None, str]:
+def choose_index(machine: Machine, version: str, index: str) -> tuple[str | None, str]:
     """Return the address of the index that torch comes from, and a line on what is fetched and how large it is.
 
     The address is None for what pip is set up with.
@@ -260,11 +218,10 @@ def choose_index(machine: Machine, version: str, index: str, answer_s: float = _
     if chosen is not None:
         line = f"Fetching torch {version} from the index that {chosen} sets: {usual_build(version)}"
         return None, f"{line} (TORCH_INDEX=ADDRESS names another index for torch)."
-    size = build_size(index, version, machine, answer_s)
-    if size is None:
-        line = f"PyTorch's own index gave no torch {version} for this machine within {answer_s:g} s. Fetching it from"
+    if f"{version}+cpu" not in offered("--index-url", index):
+        line = f"PyTorch's own index gave no torch {version} for this machine within {_ANSWER_S:g} s. Fetching it from"
         return None, f"{line} pip's index: {usual_build(version)}."
-    return index, f"Fetching torch {version} for processors from PyTorch's own index: {size / 1e6:.0f} MB.{card}"
+    return index, f"Fetching torch {version} for processors from PyTorch's own index: {_CPU_SIZE}.{card}"
 
 
 def installed(name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import re
 import sys
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.version import HOMEPAGE
+from engine.kernels.build import normalized_machine
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -83,8 +83,7 @@ def numbers(own: str) -> str:
 
 def architecture() -> str:
     """Return this machine's architecture as the installers' file names have it: ``x86_64`` or ``aarch64``."""
-    machine = platform.machine().lower()
-    return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    return normalized_machine()
 
 
 def system() -> str:

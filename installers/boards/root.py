@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from installers.product import ROOT
@@ -120,14 +120,16 @@ def run(folder: Path, command: Sequence[str]) -> int:
     subprocess.run(["chown", "-R", f"{PERSON_ID}:{PERSON_ID}", str(place)], check=True)
     variables = {"HOME": f"/home/{PERSON}", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", **_passed_on()}
     mounts = "mount -t proc proc proc && mount -t sysfs -o ro sys sys && mount --rbind /dev dev"
-    script = f'cd "$0" && {mounts} && exec chroot "$@"'
-    ordinary = ["--userspec", f"{PERSON_ID}:{PERSON_ID}", "--groups", str(PERSON_ID)]
-    return subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script, str(folder), *ordinary, str(folder),
-         "env", "-i", *(f"{name}={value}" for name, value in variables.items()),
-         "sh", "-c", f'cd {inside} && exec "$@"', "sh", *command],
-        check=False,
-    ).returncode  # fmt: skip
+    begun = inside_system(folder, PERSON_ID, variables, "sh", "-c", f'cd {inside} && exec "$@"', "sh", *command)
+    script = f'cd "$0" && {mounts} && exec "$@"'
+    return subprocess.run(["unshare", "--mount", "sh", "-c", script, str(folder), *begun], check=False).returncode
+
+
+def inside_system(folder: Path, user: int, variables: Mapping[str, str], *command: str) -> list[str]:
+    """Return the command line that runs a command in a system as a user, with these environment variables alone."""
+    identity = [f"--userspec={user}:{user}", f"--groups={user}"]
+    pairs = [f"{name}={value}" for name, value in variables.items()]
+    return ["chroot", *identity, str(folder), "env", "-i", *pairs, *command]
 
 
 def _passed_on() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from installers.product import COMMAND, MODELS, version
+from installers.product import COMMAND, MODELS, ROOT, version
 
 pytestmark = [
     pytest.mark.slow,
@@ -39,10 +40,14 @@ def test_a_bundle_answers_without_python(tmp_path: Path) -> None:
         "TMPDIR": str(tmp_path),
         "QT_QPA_PLATFORM": "offscreen",
     }
+    servers = tmp_path / "servers.json"
+    command = {"command": sys.executable, "args": [str(ROOT / "tests/engine/tools/mcp_servers.py"), "good"]}
+    servers.write_text(json.dumps({"mcpServers": {"good": command}}))
     for arguments, expected in (
         (["--version"], f"tenon {version()}"),
         (["--self-test"], "result        passed"),
         (["models", "list"], "smollm2"),
+        (["ask", "--max-tokens", "1", "--mcp", str(servers), "Hello"], "\n"),
     ):
         done = subprocess.run(
             [str(bundle / COMMAND), *arguments],

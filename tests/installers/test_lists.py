@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +15,14 @@ from installers.environment import Machine, constraints
 from installers.parts_list import of_the_bundle
 from installers.product import version
 from installers.sizes import part_of, size_table
-from tests.package_trials import aarch64
-from tests.package_trials.aarch64 import BOARD, RESULT, Wheel, on_the_board, resolve, wrong_platform
+from tests.package_trials.aarch64 import BOARD, RESULT, of_cuda
 
 
 def pins(machine: Machine) -> dict[str, str]:
     lines = [line for line in constraints(machine).splitlines() if not line.startswith("#")]
-    found = [one for one in map(Requirement, lines) if on_the_board(one)]
-    return {one.name: str(one.specifier).removeprefix("==") for one in found}
+    board = {"platform_machine": "aarch64", "python_version": "3.11"}
+    found = [one for one in map(Requirement, lines) if one.marker is None or one.marker.evaluate(board)]
+    return {normalized(one.name): str(one.specifier).removeprefix("==") for one in found}
 
 
 def test_the_components_are_what_the_app_needs_and_no_tools() -> None:
@@ -106,56 +105,17 @@ def test_the_table_adds_up(tmp_path: Path) -> None:
 
 def test_the_board_has_the_last_qt_that_runs_on_it_and_else_the_same_versions() -> None:
     board, usual = pins(BOARD), pins(replace(BOARD, glibc=(2, 39)))
-    assert board["PySide6-Essentials"] == board["shiboken6"] == "6.8.0.2"
-    assert {name for name in board if board[name] != usual[name]} == {"PySide6-Essentials", "shiboken6"}
-    pinned = {normalized(name): number for name, number in board.items()}
+    assert board["pyside6-essentials"] == board["shiboken6"] == "6.8.0.2"
+    assert {name for name in board if board[name] != usual[name]} == {"pyside6-essentials", "shiboken6"}
     for requirement in map(Requirement, asked_for()):
-        assert requirement.specifier.contains(pinned[normalized(requirement.name)]), requirement
+        assert requirement.specifier.contains(board[normalized(requirement.name)]), requirement
 
 
-def test_the_recorded_resolution_has_every_package_and_no_wheel_of_another_machine() -> None:
+def test_the_recorded_resolution_has_every_package_in_its_version_and_none_of_cuda() -> None:
     lines = RESULT.read_text(encoding="utf-8").splitlines()
-    files = [line for line in lines if not line.startswith("#")]
-    assert [file for file in files if wrong_platform(Wheel("", file, ()))] == []
-    found = {normalized(file.split("-")[0]): file.split("-")[1] for file in files}
-    wanted = {normalized(name): number for name, number in pins(BOARD).items() if normalized(name) in found}
+    found = dict(line.split("==") for line in lines if not line.startswith("#"))
+    wanted = {name: number for name, number in pins(BOARD).items() if name in found}
     assert {name: found[name] for name in wanted} == wanted
-    assert {"torch", "pyside6-essentials", "numpy"} <= set(wanted)
+    assert {normalized(Requirement(text).name) for text in asked_for()} <= set(wanted)
     assert {"hf-xet", "sympy", "networkx"} <= set(found)  # what the bundle leaves out, and pip takes
-    assert [name for name in found if name.startswith(("nvidia", "cuda", "triton"))] == []
-
-
-def test_wheels_of_other_machines_are_seen() -> None:
-    assert wrong_platform(Wheel("a", "a-1-cp311-cp311-manylinux_2_28_x86_64.whl", ()))
-    assert not wrong_platform(Wheel("a", "a-1-cp311-cp311-manylinux_2_17_aarch64.manylinux2014_aarch64.whl", ()))
-    assert not wrong_platform(Wheel("a", "a-1-py3-none-any.whl", ()))
-
-
-def test_markers_are_those_of_the_board() -> None:
-    assert on_the_board(Requirement('a; platform_machine == "aarch64" and sys_platform == "linux"'))
-    assert not on_the_board(Requirement('a; platform_machine == "x86_64"'))
-    assert not on_the_board(Requirement('a; python_version < "3.13"'), board=replace(BOARD, python="cp313"))
-    assert on_the_board(Requirement('a; extra == "fast"'), "fast")
-
-
-def test_all_that_pip_would_take_is_resolved_by_what_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = {
-        "torch": Wheel("torch", "", ("sympy>=1", "cuda-x; platform_system == 'Linux'", "mkl; extra == 'mkl'"), "2"),
-        "sympy>=1": Wheel("sympy", "", ("mpmath", "fast[c]<2"), "1"),
-        "cuda-x": Wheel("cuda-x", "", (), "1"),
-        "mpmath": Wheel("mpmath", "", (), "1"),
-        "fast": Wheel("fast", "", ("never; extra == 'd'",), "3"),
-        "fast<2": Wheel("fast", "", ("c-part; extra == 'c'", "windows-part; sys_platform == 'win32'"), "1"),
-        "c-part": Wheel("c-part", "", (), "1"),
-    }
-    rounds: list[list[str]] = []
-
-    def find_wheels(wanted: Iterable[str], board: Machine) -> list[Wheel]:
-        rounds.append(list(wanted))
-        return [shelf[one] for one in rounds[-1]]
-
-    monkeypatch.setattr(aarch64, "find_wheels", find_wheels)
-    found = {wheel.name: wheel.version for wheel in resolve(["torch", "fast"])}
-    assert found == {"c-part": "1", "cuda-x": "1", "fast": "1", "mpmath": "1", "sympy": "1", "torch": "2"}
-    assert rounds[0] == ["fast", "torch"]
-    assert "fast<2" in rounds[2]  # it was there before sympy asked for an older one
+    assert list(filter(of_cuda, found)) == []

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from installers.boards.root import MIRROR, PERSON, PERSON_ID, bootstrap, remove, trouble
+from installers.boards.root import MIRROR, PERSON, PERSON_ID, bootstrap, inside_system, remove, trouble
 from installers.linux.deb import debian_architecture
 from installers.product import ROOT
 
@@ -92,9 +92,7 @@ class Trial:
             "LANG": "C.UTF-8",
             "DEBIAN_FRONTEND": "noninteractive",
         }
-        pairs = [f"{name}={value}" for name, value in {**environment, **variables}.items()]
-        identity = [f"--userspec={user}:{user}", f"--groups={user}"]
-        return ["chroot", *identity, str(self.folder), "env", "-i", *pairs, *command]
+        return inside_system(self.folder, user, {**environment, **variables}, *command)
 
     def as_person(self, *command: str, **display: str) -> list[str]:
         """Return a command line that runs something there as the ordinary user on a display."""
@@ -152,9 +150,10 @@ def make_system(trial: Trial, suite: str, mirror: str, architecture: str) -> str
     bootstrap(base, suite, mirror, f"--arch={architecture}")
     remove(trial.folder)
     run(["cp", "--archive", str(base), str(trial.folder)])
-    for place in ("proc", "dev", "tmp/.X11-unix", SOCKETS[1:]):
+    for place in ("proc", "sys", "dev", "tmp/.X11-unix", SOCKETS[1:]):
         (trial.folder / place).mkdir(parents=True, exist_ok=True)
     run(["mount", "-t", "proc", "proc", str(trial.folder / "proc")])
+    run(["mount", "-t", "sysfs", "-o", "ro", "sys", str(trial.folder / "sys")])
     for place in ("/dev", "/tmp/.X11-unix", SOCKETS):
         Path(place).mkdir(exist_ok=True)
         run(["mount", "--rbind", place, str(trial.folder / place[1:])])
