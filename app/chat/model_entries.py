@@ -229,6 +229,7 @@ class OfferEntry:
     drafts: tuple[DraftOffer, ...]  # drafts that could be fetched along
     free_bytes: int  # free bytes of the disk, without what is queued
     has_token: bool  # True if an access token is kept
+    tower_bytes: int = 0  # size of its encoder of pictures among these; 0 if it has none of its own
 
 
 @dataclass(frozen=True)
