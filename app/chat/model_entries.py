@@ -75,6 +75,7 @@ class ListedModel:
     heads: tuple[str, ...] = ()  # repositories of draft heads that were made for it
     own_head: bool = False  # True if it comes with a layer that guesses for it (MTP)
     about: str = ""  # one sentence; empty where there is none
+    sees: bool = False  # True if it takes pictures, as far as the catalogue knows
     catalogued: bool = False  # True if it is one of the catalogue's
     older: bool = False  # there are better ones of its size by now
     tried: bool = True  # Tenon's tests run files like its own

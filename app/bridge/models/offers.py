@@ -313,6 +313,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         heads=model.heads,
         own_head=model.own_head,
         about=model.about,
+        sees=model.sees,
         catalogued=True,
         older=model.older,
         tried=bool(model.tried_as),
