@@ -141,7 +141,8 @@ class OpenedModel:
         """Its config."""
         tower = self.tower
         if tower is None:
-            return self._decoder_config
+            to_come = getattr(self.outline, "tower_bytes", 0) // 2  # in 16 bits, if it is to be fetched
+            return replace(self._decoder_config, tower_weights=to_come) if to_come else self._decoder_config
         return replace(self._decoder_config, tower_weights=tower.weights, tower_work_bytes=tower.work_bytes)
 
     @cached_property

@@ -75,6 +75,7 @@ class ListedModel:
     heads: tuple[str, ...] = ()  # repositories of draft heads that were made for it
     own_head: bool = False  # True if it comes with a layer that guesses for it (MTP)
     about: str = ""  # one sentence; empty where there is none
+    sees: bool = False  # True if it takes pictures, as far as the catalogue knows
     catalogued: bool = False  # True if it is one of the catalogue's
     older: bool = False  # there are better ones of its size by now
     tried: bool = True  # Tenon's tests run files like its own
@@ -229,6 +230,7 @@ class OfferEntry:
     drafts: tuple[DraftOffer, ...]  # drafts that could be fetched along
     free_bytes: int  # free bytes of the disk, without what is queued
     has_token: bool  # True if an access token is kept
+    tower_bytes: int = 0  # size of its encoder of pictures among these; 0 if it has none of its own
 
 
 @dataclass(frozen=True)

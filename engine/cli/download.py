@@ -258,7 +258,7 @@ def run_search(options: argparse.Namespace) -> int:
     for model in listed:
         size = readable(model.typical_bytes())
         print(f"{model.name:<26} {_count(model.parameters):>6}  about {size} in 4 bits  {model.licence}")
-        print(f"{'':<26} {model.title}: {model.about}")
+        print(f"{'':<26} {model.title}: {model.about}{' It sees pictures.' if model.sees else ''}")
     if found:
         print("\nOn the hub:")
     for other in found:

@@ -67,6 +67,12 @@ def add_to(commands: Any) -> None:
         "comes faster, so a client can tell that another asked the same (default: on with a key, off with --no-key)",
     )
     serve.add_argument(
+        "--picture-addresses",
+        action="store_true",
+        help="fetch pictures that requests name by http or https address: from the internet, which learns of it, and "
+        "never from private networks",
+    )
+    serve.add_argument(
         "--page",
         metavar="ADDRESS",
         nargs="?",
@@ -142,6 +148,7 @@ def _serve(options: argparse.Namespace) -> int:
         key is not None if options.guess_from_replies is None else options.guess_from_replies,
         phones,
         options.page or EVERYWHERE,
+        options.picture_addresses,
     )
     return 0
 

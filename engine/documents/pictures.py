@@ -238,7 +238,8 @@ def _opened(content: bytes) -> Image.Image:
                 return white
             return image.convert("RGB")
     except UnidentifiedImageError:
-        raise _Refused(_UNKNOWN) from None
+        readable = "HEIF" in Image.OPEN or content[4:8] != b"ftyp"
+        raise _Refused(_DAMAGED if readable and _BEGINNINGS.match(content) else _UNKNOWN) from None
     except MemoryError:
         raise
     except (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError):

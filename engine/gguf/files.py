@@ -15,6 +15,8 @@ _MAGIC = b"GGUF"
 _NO_MODEL = re.compile(r"mmproj|imatrix|(?:^|[-_.])(?:dflash\d?|dspark|eagle3|fastmtp)(?=[-_.])", re.IGNORECASE)
 #: Words in the names of drafts of whole blocks that Tenon reads.
 _BLOCK_DRAFT = re.compile(r"(?:^|[-_.])(?:dflash|dspark)(?=[-_.])", re.IGNORECASE)
+#: Metadata that name the kind of an encoder of pictures; those of a file with one for sound too come first.
+PROJECTOR_KEYS = ("clip.vision.projector_type", "clip.projector_type")
 #: Beginning of the names of files with the layer alone that guesses a token further (MTP).
 HEAD_PREFIX = "mtp-"
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
@@ -60,6 +62,11 @@ def names_model(name: str) -> bool:
 def names_head(name: str) -> bool:
     """Return whether a file's name is that of the layer that drafts for a model beside it (MTP)."""
     return name.lower().startswith(HEAD_PREFIX) and name.lower().endswith(SUFFIX)
+
+
+def names_tower(name: str) -> bool:
+    """Return whether a file's name is that of the encoder of pictures for a model beside it (``mmproj``)."""
+    return "mmproj" in name.lower() and name.lower().endswith(SUFFIX)
 
 
 def names_block_draft(name: str) -> bool:

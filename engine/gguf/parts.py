@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import CheckpointError, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
-from engine.gguf.files import HEAD_PREFIX, PART, SUFFIX, check_whole, gguf_models, is_gguf, names_head
+from engine.gguf.files import (
+    HEAD_PREFIX,
+    PART,
+    PROJECTOR_KEYS,
+    SUFFIX,
+    check_whole,
+    gguf_models,
+    is_gguf,
+    names_head,
+    names_tower,
+)
 from engine.gguf.header import read_header
 from engine.sentences import mark
 
@@ -247,23 +257,27 @@ def find_head(path: Path, named: Iterable[Path] = ()) -> Path | None:
     return max(beside, key=lambda file: _alike(file.with_name(file.name[len(HEAD_PREFIX) :]), path), default=None)
 
 
-def find_tower(path: Path) -> Path | None:
+def find_tower(path: Path, named: Iterable[Path] = ()) -> Path | None:
     """Return the file beside a GGUF model that has its encoder of pictures (``mmproj``); None without one.
 
     Of several files the one whose name is most like the model's is taken, and of those the largest.
+
+    Args:
+        path: The model's file, or its first part.
+        named: Files that the user named, in any folder; they come before those beside the model.
     """
-    found = [file for file in path.parent.glob("*") if file.suffix.lower() == SUFFIX and "mmproj" in file.name.lower()]
+    own, near = ([file for file in files if names_tower(file.name)] for files in (named, path.parent.glob("*")))
 
     def rank(file: Path) -> tuple[bool, int, int]:
         name = file.name.lower().replace("mmproj-", "").replace("-mmproj", "")
         return (*_alike(file.with_name(name), path.with_name(path.name.lower())), file.stat().st_size)
 
-    return max((file for file in found if file != path), key=rank, default=None)
+    return max((file for file in own or near if file != path), key=rank, default=None)
 
 
 def projector_of(metadata: Mapping[str, Any]) -> str:
     """Return the kind of encoder that a file of `find_tower` holds, as llama.cpp calls it."""
-    return str(metadata.get("clip.vision.projector_type") or metadata.get("clip.projector_type"))
+    return str(next((metadata[key] for key in PROJECTOR_KEYS if metadata.get(key)), None))
 
 
 def with_head(parts: Sequence[Path], named: Iterable[Path] = ()) -> tuple[Path, ...]:

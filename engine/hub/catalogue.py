@@ -51,6 +51,8 @@ class CatalogueModel:
     gguf_bytes: int = 0
     own_head: bool = False  # True if these files have a layer that drafts for it (MTP)
     own_type: str = ""  # type of its only files, if they are quantized ones
+    # True if it is fetched with an encoder of pictures of a kind that tests/engine/vision runs with its family
+    sees: bool = False
 
     @property
     def context_length(self) -> int:
@@ -101,7 +103,11 @@ def catalogue() -> tuple[CatalogueModel, ...]:
 def _model(own: Mapping[str, Any], family: Mapping[str, Any]) -> CatalogueModel:
     kind = {"architectures": [family["architecture"]], "model_type": family["model_type"]}
     config = {**kind, **family.get("config", {}), **own["config"]}
-    of_family = {"licence": family["licence"], "tried_as": family.get("tried_as", "")}
+    of_family = {
+        "licence": family["licence"],
+        "tried_as": family.get("tried_as", ""),
+        "sees": family.get("sees", False),
+    }
     return from_plain(CatalogueModel, {**of_family, "gguf_repo": own["safetensors_repo"], **own, "config": config})
 
 

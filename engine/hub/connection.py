@@ -26,6 +26,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 from engine.bounded_http import Bound, BoundedClient
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub, TokenNotKept
 from engine.families import GGUF, SUPPORTED
+from engine.gguf.files import PROJECTOR_KEYS
 from engine.hub import hub_endpoint
 from engine.hub.file_server import (
     BUSY,
@@ -43,6 +44,9 @@ from engine.sentences import say
 
 _ACCOUNT = "hugging-face-token"
 _LARGEST_FILE = 1 << 50
+# Bytes of a GGUF file in which a picture encoder's metadata end; before a text there is its type and its length.
+_HEAD_BYTES = 1 << 16
+_STRING = (8).to_bytes(4, "little")
 
 Result = TypeVar("Result")
 _bound_of_question: ContextVar[Bound | None] = ContextVar("bound", default=None)
@@ -163,18 +167,40 @@ class Hub(FileServer):
             HubError: The hub does not answer, or refuses; the kind of error says which.
         """
         try:
-            with self.stream(self.file_url(repo, commit, name)) as response:
-                self.judge(response, repo)
-                content = response.read()
-        except httpx2.HTTPError as error:
-            raise unreachable(error, self.name) from error
-        try:
-            found = read_json(content)
+            found = read_json(self._read(repo, commit, name))
         except ValueError as error:
             raise NotOnHub("{name} of {repo} is no JSON: choose another model.", name=name, repo=repo) from error
         if not isinstance(found, dict):
             raise NotOnHub("{name} of {repo} is no config: choose another model.", name=name, repo=repo)
         return found
+
+    def read_projector(self, repo: str, commit: str, name: str) -> str:
+        """Return the kind of a GGUF file's encoder of pictures, as llama.cpp calls it; empty if the file names none.
+
+        Raises:
+            HubError: The hub does not answer, or refuses; the kind of error says which.
+        """
+        head = self._read(repo, commit, name, _HEAD_BYTES)
+        for key in PROJECTOR_KEYS:
+            _, _, said = head.partition(key.encode() + _STRING)
+            if said:
+                return said[8 : 8 + int.from_bytes(said[:8], "little")].decode(errors="replace")
+        return ""
+
+    def _read(self, repo: str, commit: str, name: str, most_bytes: int | None = None) -> bytes:
+        """Read a file of a repository, or the beginning of it."""
+        part = "bytes=0-" if most_bytes is None else f"bytes=0-{most_bytes - 1}"
+        content = b""
+        try:
+            with self.stream(self.file_url(repo, commit, name), Range=part) as response:
+                self.judge(response, repo)
+                for piece in response.iter_bytes():
+                    content += piece
+                    if most_bytes is not None and len(content) >= most_bytes:  # the server knows no ranges
+                        break
+        except httpx2.HTTPError as error:
+            raise unreachable(error, self.name) from error
+        return content
 
     def file_url(self, repo: str, commit: str, name: str) -> str:
         """Return the address of a file of one commit."""

@@ -16,8 +16,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Literal
 
-from engine.errors import HubError, NotOnHub
+from engine.errors import CheckpointError, HubError, NotOnHub
 from engine.files import read_text_file, set_aside
+from engine.gguf.files import names_tower
 from engine.hub.connection import Hub
 from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
 from engine.hub.model_move import arriving, models_held
@@ -69,6 +70,11 @@ class DownloadPlan:
     def size_bytes(self) -> int:
         """Bytes of all its files."""
         return sum(file.size_bytes for file in self.files)
+
+    @property
+    def tower_bytes(self) -> int:
+        """Bytes of its encoder of pictures among them; 0 if it has none of its own."""
+        return sum(file.size_bytes for file in self.files if names_tower(file.name))
 
 
 @dataclass(frozen=True)
@@ -162,7 +168,20 @@ class Download:
 
     def remaining_bytes(self) -> int:
         """Return the bytes that are still to come."""
-        return max(0, self.plan.size_bytes - self.done_bytes())
+        shared = sum(file.size_bytes for file in self._shared())
+        return max(0, self.plan.size_bytes - self.done_bytes() - shared)
+
+    def _shared(self) -> dict[HubFile, Path]:
+        """Return files to come that are here in another model, with their places: all quantizations see with one."""
+        wanted = {file.sha256: file for file in self.plan.files if not (self._files / file.local_name).exists()}
+        found: dict[HubFile, Path] = {}
+        for folder in self._models.glob("[!.]*/"):
+            with suppress(CheckpointError, OSError):
+                record = read_record(folder)
+                for one in () if record is None else record.files:
+                    if one.sha256 in wanted and (folder / one.name).stat().st_size == one.size_bytes:
+                        found[wanted[one.sha256]] = folder / one.name
+        return found
 
     def run(
         self,
@@ -202,6 +221,9 @@ class Download:
                 write_download(self.folder, self.stored)
             _make_folder(self._files)
             self._clear_leftovers()
+            for file, place in self._shared().items():
+                with suppress(OSError):  # a file system without hard links
+                    os.link(place, self._files / file.local_name)
             check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
 
             looked_at_bytes = self.done_bytes()
@@ -255,8 +277,9 @@ class Download:
             return False
         wish: FormatWish = "gguf" if old.format == "gguf" else "safetensors"
         chosen = choose_files(listing, wish, old.quantization, head=old.format == "pytorch" or old.kind == "head")
-        plan = replace(old, commit=listing.commit, files=chosen.files, format=chosen.format)
-        for file in set(old.files) - set(chosen.files):
+        files = chosen.files_with(any(names_tower(file.name) for file in old.files))
+        plan = replace(old, commit=listing.commit, files=files, format=chosen.format)
+        for file in set(old.files) - set(files):
             for path in (self._files / file.local_name, self._files / (file.local_name + PART)):
                 path.unlink(missing_ok=True)
         self.stored = replace(self.stored, plan=plan)
@@ -300,7 +323,9 @@ class Download:
         if self._files.exists() or not self._place.is_dir():
             return False
         record = read_record(self._place)
-        return record is not None and (record.repo, record.revision) == (self.plan.repo, self.plan.commit)
+        if record is None or (record.repo, record.revision) != (self.plan.repo, self.plan.commit):
+            return False
+        return {file.local_name for file in self.plan.files} <= {file.name for file in record.files}
 
     def _other_files_wanted(self, plan: DownloadPlan) -> bool:
         """Return whether the plan on the disk is for other files than this one, and not only for an older commit."""

@@ -134,7 +134,7 @@ def plan_removal(name: str) -> Removal:
     )
     record = model.record
     kept = None if record is None else record.location
-    freed = folder_bytes(models_folder() / model.name)
+    freed = folder_bytes(models_folder() / model.name, freed=True)
     if kept is not None:
         freed += sum(path.stat().st_size for path in _packed_beside(Path(kept)))
     return Removal(model.name, freed, kept, drafts)

@@ -23,11 +23,12 @@ from engine.files import check_file, file_trouble
 from engine.gguf.config import architecture_of
 from engine.gguf.files import check_whole, gguf_name, lone_draft, quantization_of
 from engine.gguf.header import read_header
-from engine.gguf.parts import all_parts, check_text_model, whole_models, with_head
+from engine.gguf.parts import all_parts, check_text_model, find_tower, whole_models, with_head
 from engine.hub.bundled import bundled_model, check_name
 from engine.hub.installed import installed_models
 from engine.hub.kept_list import held_alone
 from engine.hub.model_folders import INCOMING, RESERVE_BYTES, check_room
+from engine.hub.model_head import sees_with
 from engine.hub.model_move import arriving, models_held
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, sha256_of, write_record
 from engine.hub.repository import base_of, is_needed, without_adapter
@@ -255,7 +256,7 @@ def _source(paths: Sequence[Path], copy: bool) -> _Source:
         raise InvalidOption("Give one folder, or files alone.")
     if len(paths) == 1 and paths[0].suffix.lower() == ".gguf":
         parts = all_parts(paths[0])
-        return _Source(with_head(parts), "gguf", parts[0], gguf_name(parts[0]))
+        return _Source(_with_beside(parts), "gguf", parts[0], gguf_name(parts[0]))
     folders = {path.parent for path in paths}
     if len(folders) > 1 and not copy:
         raise InvalidOption("Files of several folders cannot be used in place: have them copied.")
@@ -276,7 +277,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
         if len(quantized) > 1:
             raise InvalidOption("{folder} holds more than one GGUF model: give the file that you want.", folder=folder)
         [parts] = quantized
-        return _Source(with_head(parts, files), "gguf", parts[0], name)
+        return _Source(_with_beside(parts, files), "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.name in PICKLES for path in needed):
         return _Source(needed, "pytorch", folder, name)
@@ -286,6 +287,16 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str, only: Path | No
         "(or shards and their index), or a GGUF file.",
         folder=only or folder,
     )
+
+
+def _with_beside(parts: Sequence[Path], named: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """Return the files of a GGUF model, the layer that drafts for it, and the encoder of pictures that it sees with."""
+    files = with_head(parts, named)
+    with suppress(WeightsCorrupt):  # such as one that is still being downloaded
+        tower = find_tower(parts[0], named)
+        if tower is not None and sees_with(parts[0], tower):
+            files += (tower,)
+    return files
 
 
 def _check(source: _Source) -> None:

@@ -323,6 +323,7 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def folder_bytes(folder: Path) -> int:
-    """Return the size of a folder's files; links count nothing."""
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+def folder_bytes(folder: Path, freed: bool = False) -> int:
+    """Return the size of a folder's files, or of those that its removal frees; links count nothing."""
+    files = (path.lstat() for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(file.st_size for file in files if not freed or file.st_nlink == 1)

@@ -59,7 +59,7 @@ def read_head(place: Path) -> ModelHead:
     """Return the facts of one model, as far as its files can be read."""
     # Imported here, because most starts of the window read no head.
     from engine.gguf.header import most_weights, quantization, read_header
-    from engine.gguf.parts import all_parts, find_gguf
+    from engine.gguf.parts import all_parts, find_gguf, find_tower
     from engine.text.tokenizer import read_templates
 
     with suppress(TenonError, OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -74,7 +74,7 @@ def read_head(place: Path) -> ModelHead:
             quantization(headers) or most_weights(headers).name,
             said.get(f"{said['general.architecture']}.context_length"),
             not read_templates(place) or names_base(f"{gguf_name(gguf)} {said.get('general.name', '')}"),
-            _sees_by_file(gguf),
+            sees_with(gguf, find_tower(gguf)),
         )
     return ModelHead()
 
@@ -101,19 +101,23 @@ def _sees(config: dict[str, Any]) -> bool:
     return family is not None and bool(family.sight and config.get("vision_config"))
 
 
-def _sees_by_file(gguf: Path) -> bool:
-    """Return whether the file beside a GGUF model turns pictures into its rows."""
+def sees_with(gguf: Path, tower: Path | None) -> bool:
+    """Return whether a file's encoder turns pictures into the rows of a GGUF model.
+
+    Raises:
+        WeightsCorrupt: One of the files cannot be read.
+    """
     from engine.families import GGUF, SUPPORTED
     from engine.gguf.header import read_header
-    from engine.gguf.parts import find_tower, projector_of
+    from engine.gguf.parts import projector_of
     from engine.text.pictures import names_pictures
 
-    said, beside = read_header(gguf).metadata, find_tower(gguf)
+    said = read_header(gguf).metadata
     form = GGUF.get(str(said.get("general.architecture")))
-    if beside is None or form is None:
+    if tower is None or form is None:
         return False
     sight = SUPPORTED[form.architecture].sight
-    return projector_of(read_header(beside).metadata) == sight and names_pictures(said, sight)
+    return projector_of(read_header(tower).metadata) == sight and names_pictures(said, sight)
 
 
 def _head(type_: str, context: object, base: bool, sees: bool) -> ModelHead:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub
+from engine.errors import AccessDenied, CheckpointError, HubError, InvalidOption, ModelNotFound, NotOnHub
 from engine.families import SUPPORTED
 from engine.files import read_text_file
 from engine.gguf.files import gguf_name, names_block_draft
@@ -36,6 +37,7 @@ from engine.hub.repository import (
     only_file,
 )
 from engine.json_text import read_json
+from engine.text.pictures import ANCHORS
 from engine.weights.draft_kind import ADAPTER_CONFIG, check_adapter
 
 if TYPE_CHECKING:  # the hub's client takes 19 MB, and outlines of the catalogue need none of it
@@ -102,6 +104,10 @@ def make_offer(
     if one:
         listing = only_file(listing, one[2])
     chosen = choose_files(listing, wish, quantization, head=kind == "head")
+    seeing = False
+    if chosen.tower is not None:
+        with suppress(AccessDenied):  # before its terms are accepted nothing can be fetched either
+            seeing = hub.read_projector(repo, listing.commit, chosen.tower.name) in ANCHORS
     base: tuple[str, ...] = ()
     if any(file.name == ADAPTER_CONFIG for file in chosen.files):
         adapter = hub.read_config(repo, listing.commit, ADAPTER_CONFIG)
@@ -120,7 +126,7 @@ def make_offer(
         revision=revision,
         commit=listing.commit,
         format=chosen.format,
-        files=chosen.files,
+        files=chosen.files_with(seeing),
         quantization=chosen.quantization,
         kind=kind,
         catalogue_name=known.name if known else None,
@@ -211,10 +217,12 @@ def outlined_bytes(place: Path) -> int | None:
         return None
 
 
-def _written(folder: Path, config: dict[str, Any], size_bytes: int, quantization: str | None) -> Path:
+def _written(
+    folder: Path, config: dict[str, Any], size_bytes: int, quantization: str | None, tower_bytes: int = 0
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "config.json", config)
-    metadata = {"total_size": size_bytes, "quantization": quantization}
+    metadata = {"total_size": size_bytes, "quantization": quantization, "tower_bytes": tower_bytes}
     index = {"metadata": metadata, "weight_map": {}}
     write_json(folder / _INDEX, index)
     return folder
@@ -228,26 +236,30 @@ def _spare_folder() -> Path:
     return folder
 
 
-def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:
-    """Return config, size and quantization by the catalogue; the hub's size is better if it answers."""
+#: Config, size, quantization, and size of the encoder of pictures among it.
+_Outline = tuple[dict[str, Any], int, str | None, int]
+
+
+def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> _Outline:
+    """Return what the catalogue says; the hub's sizes are better if it answers."""
     if hub is not None:
         try:
             plan = make_offer(hub, models_folder(), reference).plan
-            return config_of(model), plan.size_bytes, plan.quantization
+            return config_of(model), plan.size_bytes, plan.quantization, plan.tower_bytes
         except HubError:
             pass
     if not model.own_type and (reference == model.safetensors_repo or not model.is_quantized):
-        return config_of(model), model.typical_bytes(quantized=False), None
-    return config_of(model), model.typical_bytes(), model.own_type or DEFAULT_QUANTIZATION
+        return config_of(model), model.typical_bytes(quantized=False), None, 0
+    return config_of(model), model.typical_bytes(), model.own_type or DEFAULT_QUANTIZATION, 0
 
 
-def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:
-    """Return config, size and quantization by the repository's own config.json, or that of its base model."""
+def _asked(repo: str, hub: Hub | None) -> _Outline:
+    """Return what the repository's own config.json says, or that of its base model."""
     assert hub is not None
     plan = make_offer(hub, models_folder(), repo).plan
     for source, commit in ((repo, plan.commit), *((base, "main") for base in plan.base)):
         try:
-            return hub.read_config(source, commit), plan.size_bytes, plan.quantization
+            return hub.read_config(source, commit), plan.size_bytes, plan.quantization, plan.tower_bytes
         except NotOnHub:
             continue
     raise NotOnHub("{repo} says nothing of the model's shape before it is downloaded: get it first.", repo=repo)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.gguf.files import SUFFIX, names_block_draft, names_head, names_model, quantization_of
+from engine.gguf.files import SUFFIX, names_block_draft, names_head, names_model, names_tower, quantization_of
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -39,6 +39,10 @@ _NEXT_BEST = (
     "F16",
     "F32",
 )
+
+# Types of picture encoders, best first. The kernels multiply them in BF16, the type of most originals. A file in F16
+# has the same size and less of numbers below 1e-5, one in F32 twice the size, and the other types have lost something.
+_TOWERS = ("BF16", "F16", "F32")
 
 # No name that means something else to a file system: a hub, or a server that poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
@@ -105,11 +109,16 @@ class Selection:
     quantization: str | None = None
     alternatives: tuple[str, ...] = ()  # quantizations there are, smallest file first
     drafts: tuple[str, ...] = ()  # files beside a model that draft for it, and are fetched on their own
+    tower: HubFile | None = None  # encoder of pictures beside a model, fetched with it if Tenon runs its kind
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all files."""
         return sum(file.size_bytes for file in self.files)
+
+    def files_with(self, tower: bool) -> tuple[HubFile, ...]:
+        """Return the files, with the encoder of pictures or without."""
+        return _by_size((*self.files, self.tower)) if tower and self.tower is not None else self.files
 
 
 def choose_files(
@@ -230,11 +239,13 @@ def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], q
     beside = (_quantized(listing.files, wanted) for wanted in (names_head, names_block_draft))
     head, draft = (found.get(chosen) or min(found.values(), key=_size, default=[]) for found in beside)
     names = tuple(file.name for file in draft)
-    return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives, names)
+    towers = _quantized(listing.files, names_tower)
+    tower = next((towers[name][0] for name in (*_TOWERS, *towers) if name in towers), None)
+    return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives, names, tower)
 
 
 def only_file(listing: Listing, name: str) -> Listing:
-    """Return a listing with one of its files alone, in all its parts.
+    """Return a listing with one of its files alone, in all its parts, and the encoders of pictures.
 
     Raises:
         InvalidOption: There is no such file.
@@ -244,7 +255,8 @@ def only_file(listing: Listing, name: str) -> Listing:
     if not files:
         others = ", ".join(file.name for file in listing.files if file.name.lower().endswith(SUFFIX))
         raise InvalidOption(_OTHERS if others else _NAMELESS, repo=listing.repo, quantization=name, others=others)
-    return replace(listing, files=files)
+    towers = (file for file in listing.files if names_tower(file.name))
+    return replace(listing, files=(*files, *towers))
 
 
 def _by_size(files: Iterable[HubFile]) -> tuple[HubFile, ...]:

@@ -91,7 +91,8 @@ class Layer(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("hidden", "heads", "kv_heads", "head_dim")),
-        *((name, ctypes.c_void_p) for name in ("mlp_norm", "attention_norm", "query_norm", "key_norm")),
+        *((name, ctypes.c_void_p) for name in ("mlp_norm", "attention_shift", "mlp_shift")),
+        *((name, ctypes.c_void_p) for name in ("attention_norm", "query_norm", "key_norm")),
         *((name, ctypes.c_void_p) for name in ("attention_end_norm", "mlp_end_norm", "value_norm")),
         *((name, ctypes.c_void_p) for name in ("sinks", "router_norm", "experts_norm")),
         *((name, ctypes.c_void_p) for name in ("network_end_norm", "experts_end_norm")),

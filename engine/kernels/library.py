@@ -20,7 +20,7 @@ PANEL_ROWS = 32
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 24  # TENON_VERSION in csrc/tenon.h
+_VERSION = 25  # TENON_VERSION in csrc/tenon.h
 
 
 class NotPackable(ValueError):

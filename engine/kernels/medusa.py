@@ -43,7 +43,7 @@ class Guess:
             1 + len(blocks) // len(further),
             len(maps) > 1,
         )
-        self._scratch = torch.empty((len(further) + 2) * first.k)
+        self._scratch = torch.empty((len(further) + 1) * first.k)
         self._logits = torch.empty(len(further), maps[0].n)
 
     def __call__(self, row: Tensor, count: int) -> Tensor | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar, cast
 
 from starlette.applications import Starlette
@@ -316,10 +316,11 @@ async def _read(request: Request, kind: Callable[[Fields, Served], Read], served
         if body.count(b",") > _MOST_VALUES:
             raise Refused(413, _TOO_MANY)
         found = kind(Fields.of_body(bytes(body)), served)
-        if isinstance(found, Exchange) and any(one.pictures for one in found.requests):
-            found.requests = tuple([await _with_pictures(one) for one in found.requests])
+        if isinstance(found, Exchange) and found.requests[0].pictures:  # and so have all of them
+            read_once = (await _with_pictures(found.requests[0], served)).messages
+            found.requests = tuple(replace(one, messages=read_once) for one in found.requests)
         elif isinstance(found, Generate) and found.pictures:
-            return cast("Read", await _with_pictures(found))
+            return cast("Read", await _with_pictures(found, served))
         return found
     finally:
         all_bodies.body_bytes -= len(body)
@@ -328,8 +329,9 @@ async def _read(request: Request, kind: Callable[[Fields, Served], Read], served
             loop.call_later(_GIVES_BACK_S, loop.run_in_executor, None, give_back_memory)
 
 
-async def _with_pictures(request: Generate) -> Generate:
-    return await asyncio.get_running_loop().run_in_executor(None, with_pictures_read, request)
+async def _with_pictures(request: Generate, served: Served) -> Generate:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(None, with_pictures_read, request, served.picture_addresses)
 
 
 async def _tell_refusal(request: Request, error: Exception) -> Response:

@@ -14,7 +14,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from engine.documents.pictures import read_picture
+from engine.documents.pictures import MAX_PICTURE_BYTES, read_picture
 from engine.errors import InvalidOption
 from engine.messages import (
     MOST_PARTS,
@@ -59,6 +59,10 @@ _TOKEN_ID = re.compile(r"[0-9]{1,9}")
 _TEXT_ONLY = (
     "Only texts, and pictures of a user, have a place here, and there is a part of the type {kind}: leave it out."
 )
+_NOT_FETCHED = (
+    "A picture comes in its URL (data:image/png;base64,...): Tenon's server fetches none from elsewhere unless it was "
+    "started with --picture-addresses."
+)
 _DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,", re.ASCII)
 _EFFORTS = {"none": Thinking(on=False), "minimal": Thinking(effort="low"), "low": Thinking(effort="low"),
             "medium": Thinking(effort="medium"), "high": Thinking(effort="high"), "xhigh": Thinking(effort="high"),
@@ -83,6 +87,7 @@ class Served:
     created: int = field(default_factory=lambda: int(time.time()))  # time of the start, in seconds since 1970
     # Whether control tokens in a raw prompt are control tokens, if a request does not say
     parse_special: bool = False
+    picture_addresses: bool = False  # True if pictures are fetched from addresses in requests
     # Earlier replies that its replies are guessed from; None for none, or if the window decides for each request
     earlier: EarlierReplies | None = None
 
@@ -335,7 +340,7 @@ def content(message: Fields, field: str, pictures: list[Picture] | None = None) 
         if kind in ("thinking", "redacted_thinking", "reasoning"):
             continue
         if pictures is not None and kind in ("image_url", "input_image", "image"):
-            pictures.append(Picture("", 0, 0, content=_picture(part, kind), at=sum(map(len, texts)) + len(texts)))
+            pictures.append(replace(_picture(part, kind), at=sum(map(len, texts)) + len(texts)))
             continue
         if kind not in ("text", "input_text", "output_text"):
             raise Refused(400, _TEXT_ONLY.format(kind=kind[:40]), part.name("type"), "not_supported")
@@ -346,37 +351,55 @@ def content(message: Fields, field: str, pictures: list[Picture] | None = None) 
     return "\n".join(texts)
 
 
-def _picture(part: Fields, kind: str) -> bytes:
-    """Return the file of a picture: OpenAI's data URL, or Anthropic's base64."""
+def _picture(part: Fields, kind: str) -> Picture:
+    """Return a picture that is not read yet: OpenAI's URL, or Anthropic's base64 or URL."""
     if kind == "image":
-        source = part.inner("source")
-        return decoded(source.text("data") or "", source, "data")
-    held = part if isinstance(part.value("image_url"), str) else part.inner("image_url")
-    field = "image_url" if held is part else "url"
+        held, field = part.inner("source"), "data"
+        if held.text("type") != "url":
+            return decoded(held.text(field) or "", held, field)
+        field = "url"
+    else:
+        held = part if isinstance(part.value("image_url"), str) else part.inner("image_url")
+        field = "image_url" if held is part else "url"
     url = held.text(field) or ""
     begin = _DATA_URL.match(url)
-    if begin is None:
-        sentence = "A picture comes in its URL (data:image/png;base64,...): Tenon's server fetches none from elsewhere."
-        raise Refused(400, sentence, held.name(field), "not_supported")
-    return decoded(url[begin.end() :], held, field)
+    return decoded(url[begin.end() :], held, field) if begin else Picture("", 0, 0, name=url)
 
 
-def decoded(text: str, fields: Fields, field: str) -> bytes:
-    """Return the bytes of a field's text in base64."""
+def decoded(text: str, fields: Fields, field: str) -> Picture:
+    """Return the picture, not read yet, of a field's text in base64."""
     try:
-        return base64.b64decode(text, validate=True)
+        return Picture("", 0, 0, content=base64.b64decode(text, validate=True))
     except ValueError as error:
         raise fields.wrong(field, "a picture in base64") from error
 
 
-def with_pictures_read(request: Generate) -> Generate:
+def with_pictures_read(request: Generate, addresses: bool) -> Generate:
     """Return a request whose pictures are read; this may take a while.
 
+    Args:
+        request: The request; pictures that have to be fetched have their address as a name.
+        addresses: True to fetch them.
+
     Raises:
-        Refused: One is none, or is too large.
+        Refused: One is none, is too large, or is not fetched.
     """
+    room = MAX_PICTURE_BYTES  # of all that are fetched
+
+    def read(one: Picture) -> Picture:
+        nonlocal room
+        content = one.content
+        if one.name:
+            if not addresses:
+                raise Refused(400, _NOT_FETCHED, "messages", "not_supported")
+            from engine.tools.own_tools import get_public  # rarely needed
+
+            content = get_public(one.name, "image/*", room)[1].content
+            room -= len(content)
+        return read_picture(content, at=one.at)
+
     try:
-        return request.with_pictures(lambda one: read_picture(one.content, at=one.at))
+        return request.with_pictures(read)
     except InvalidOption as error:
         raise Refused(400, error.message, "messages") from error
 

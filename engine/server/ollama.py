@@ -219,7 +219,7 @@ def _turn(message: Fields) -> ChatMessage:
 def _pictures(fields: Fields) -> tuple[Picture, ...]:
     """Return the pictures of a field ``images``, which come before the words."""
     texts = fields.texts("images")
-    return tuple(Picture("", 0, 0, content=decoded(text, fields, "images")) for text in texts)
+    return tuple(decoded(text, fields, "images") for text in texts)
 
 
 def _form(fields: Fields) -> OutputForm | None:

@@ -54,6 +54,7 @@ def serve(
     guess_from_replies: bool = True,
     phones: Phones | None = None,
     page_address: str = EVERYWHERE,
+    picture_addresses: bool = False,
 ) -> None:
     """Serve a model until SIGINT or SIGTERM.
 
@@ -67,6 +68,7 @@ def serve(
         guess_from_replies: Whether earlier replies to any client serve to guess the next ones.
         phones: Phones for which the page is served, at the next port; None for none.
         page_address: Address of this computer at which it is.
+        picture_addresses: Whether pictures are fetched from addresses of the internet that requests name.
 
     Raises:
         TenonError: The port is not free, or the model cannot be loaded.
@@ -89,7 +91,14 @@ def serve(
                 try:
                     name = served_name(options.model)
                     earlier = messages.EarlierReplies("programs") if guess_from_replies else None
-                    served = Served(name, options, await loading, parse_special=parse_special, earlier=earlier)
+                    served = Served(
+                        name,
+                        options,
+                        await loading,
+                        parse_special=parse_special,
+                        picture_addresses=picture_addresses,
+                        earlier=earlier,
+                    )
                 except asyncio.CancelledError:
                     return
                 doors = (key,) if phones is None else (key, phones)

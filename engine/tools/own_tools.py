@@ -209,11 +209,18 @@ def _public_address(host: str, port: int) -> str:
     return min(found, key=lambda one: ":" in one)  # IPv6 is not everywhere
 
 
-def _get(address: str) -> tuple[str, Any]:
+def get_public(
+    address: str, accept: str = "text/html, text/*;q=0.9", most_bytes: int = _MOST_PAGE_BYTES
+) -> tuple[str, Any]:
     """Return where a page was found, and the answer, by connections to the very addresses that were checked.
 
+    Args:
+        address: Its address.
+        accept: Media types that are asked for.
+        most_bytes: Most bytes of the answer.
+
     Raises:
-        InvalidOption: It is no such address, a redirect leads to one that is none, or nothing comes.
+        InvalidOption: It is no such address, a redirect leads to one that is none, or no page comes.
     """
     import httpx2
 
@@ -232,8 +239,8 @@ def _get(address: str) -> tuple[str, Any]:
             try:
                 response = client.get(
                     pinned,
-                    headers={"Host": url.netloc.decode(), "Accept": "text/html, text/*;q=0.9"},
-                    extensions={"sni_hostname": host, "bound": Bound(_MOST_PAGE_BYTES, _PAGE_S)},
+                    headers={"Host": url.netloc.decode(), "Accept": accept},
+                    extensions={"sni_hostname": host, "bound": Bound(most_bytes, _PAGE_S)},
                 )
             except httpx2.HTTPError as error:
                 raise InvalidOption(
@@ -241,8 +248,11 @@ def _get(address: str) -> tuple[str, Any]:
                     address=address[:200],
                     reason=str(error)[:200],
                 ) from error
-            if not response.is_redirect:
+            if response.is_success:
                 return address, response
+            if not response.is_redirect:
+                code = response.status_code
+                raise InvalidOption("{address} answers with error {code}.", address=address[:200], code=code)
             address = urljoin(address, response.headers.get("location", ""))
     raise InvalidOption("{address} leads on and on.", address=address[:200])
 
@@ -252,10 +262,8 @@ def _fetch_page(asked: dict[str, Any]) -> str:
     from engine.documents.pages import Unreadable
 
     wanted = asked["arguments"]["address"].strip()
-    address, response = _get(wanted if "://" in wanted else f"https://{wanted}")
+    address, response = get_public(wanted if "://" in wanted else f"https://{wanted}")
     kind = response.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
-    if not response.is_success:
-        raise InvalidOption("{address} answers with error {code}.", address=address[:200], code=response.status_code)
     if (kind.startswith("text/") and kind != "text/html") or kind in ("application/json", "application/xml"):
         return f"{address}\n\n{response.text}"
     if kind not in ("text/html", "application/xhtml+xml"):

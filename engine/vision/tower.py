@@ -20,6 +20,7 @@ from engine.kernels import library
 from engine.messages import Picture, PictureLayout
 from engine.model.linear import Linear, LinearMap, Norm, PackedLinear
 from engine.model.packed_loader import pack
+from engine.vision.fused_layer import FusedVisionLayer
 
 #: Names of a layer's modules in SigLIP, by llama.cpp's.
 SIGLIP_NAMES = {
@@ -171,19 +172,23 @@ class Loader:
 
     def __init__(self, tensors: TowerTensors, packed: bool, check: Callable[[], None]) -> None:
         self.tensor, self.has = tensors.tensor, tensors.has
-        self._packed = packed and library.available() is not None
+        self.packed = packed and library.available() is not None
         self._check = check
 
     def linear(self, *names: str) -> LinearMap:
         """Return one map of matrices over the same rows, with their biases."""
+        return self.map_of(*self.joined(*names))
+
+    def joined(self, *names: str) -> tuple[Tensor, Tensor | None]:
+        """Return matrices over the same rows as one, (out, in) float32, and their biases."""
         self._check()
         weight = torch.cat([self.tensor(f"{name}.weight").flatten(1) for name in names])
         bias = torch.cat([self.tensor(f"{name}.bias") for name in names]) if self.has(f"{names[0]}.bias") else None
-        return self.map_of(weight, bias)
+        return weight, bias
 
     def map_of(self, weight: Tensor, bias: Tensor | None = None) -> LinearMap:
         """Return the map of a matrix, (out, in) float32."""
-        return PackedLinear(pack(weight.contiguous(), BF16), bias) if self._packed else Linear(weight, bias)
+        return PackedLinear(pack(weight.contiguous(), BF16), bias) if self.packed else Linear(weight, bias)
 
     def norm(self, name: str, epsilon: float) -> Callable[[Tensor], Tensor]:
         """Return a norm: of the layer if it has a bias, else by the root of the mean square."""
@@ -213,6 +218,19 @@ class VisionLayer:
         epsilon: float,
         activation: Callable[[Tensor], Tensor],
     ) -> None:
+        # Some converters have called the two by each other's names.
+        up, down = "ffn_up", "ffn_down"
+        narrow = loader.tensor(f"{prefix}.ln1.weight").shape[0]
+        if (
+            loader.tensor(f"{prefix}.{up}.weight").shape[0]
+            == narrow
+            != (loader.tensor(f"{prefix}.{down}.weight").shape[0])
+        ):
+            up, down = down, up
+        self._fused = None
+        if loader.packed:
+            self._fused = FusedVisionLayer(loader, prefix, heads, epsilon, activation.__name__, up, down)
+            return
         self._heads, self._activation = heads, activation
         self._norms = [loader.norm(f"{prefix}.{name}", epsilon) for name in ("ln1", "ln2")]
         parts = ["attn_qkv"] if loader.has(f"{prefix}.attn_qkv.weight") else ["attn_q", "attn_k", "attn_v"]
@@ -220,15 +238,7 @@ class VisionLayer:
         self._output = loader.linear(f"{prefix}.attn_out")
         gated = loader.has(f"{prefix}.ffn_gate.weight")
         self._gate = loader.linear(f"{prefix}.ffn_gate") if gated else None
-        # Some converters have called the two by each other's names.
-        up, down = f"{prefix}.ffn_up", f"{prefix}.ffn_down"
-        if (
-            loader.tensor(f"{up}.weight").shape[0]
-            == loader.tensor(f"{prefix}.ln1.weight").shape[0]
-            != (loader.tensor(f"{down}.weight").shape[0])
-        ):
-            up, down = down, up
-        self._up, self._down = loader.linear(up), loader.linear(down)
+        self._up, self._down = loader.linear(f"{prefix}.{up}"), loader.linear(f"{prefix}.{down}")
 
     def __call__(self, rows: Tensor, pictures: int = 1, rotation: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """Return the rows after it, (n, hidden).
@@ -238,6 +248,8 @@ class VisionLayer:
             pictures: Number of pictures of equal size that they are of, which do not see each other.
             rotation: Cosines and sines (n, width of a head) of queries and keys, or None.
         """
+        if self._fused is not None:
+            return self._fused(rows, pictures, rotation)
         heads = self._qkv(self._norms[0](rows)).view(pictures, -1, 3, self._heads, rows.shape[1] // self._heads)
         queries, keys, values = heads.permute(2, 0, 3, 1, 4)
         if rotation is not None:

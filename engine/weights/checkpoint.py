@@ -436,6 +436,9 @@ class CheckpointOutline:
         there = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
         # Size of all weights files: of those that are there, else by the index; None if neither tells
         self.size_bytes = there or (size if isinstance(size, int) and size > 0 else None)
+        tower = metadata.get("tower_bytes")
+        # Size of a file with an encoder of pictures that is to be fetched too, which the index counts; 0 for none
+        self.tower_bytes = tower if isinstance(tower, int) else 0
 
 
 def _read_index(folder: Path) -> object:

@@ -31,6 +31,12 @@ class Repo:
     more: dict[str, Any] = field(default_factory=dict)
 
 
+def tower_head(kind: str) -> bytes:
+    """The beginning of a GGUF file with a picture encoder of a kind, as far as the hub's client looks at it."""
+    key = b"clip.projector_type" + (8).to_bytes(4, "little")
+    return b"GGUF\3" + key + len(kind).to_bytes(8, "little") + kind.encode()
+
+
 Fault = Callable[["Handler", str, bytes], bool]
 Server = TypeVar("Server", bound="HubServer")
 

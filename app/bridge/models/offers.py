@@ -313,6 +313,7 @@ def listed(model: CatalogueModel) -> ListedModel:
         heads=model.heads,
         own_head=model.own_head,
         about=model.about,
+        sees=model.sees,
         catalogued=True,
         older=model.older,
         tried=bool(model.tried_as),
@@ -362,6 +363,7 @@ def _look_up(reference: str, quantization: str, queued_bytes: int) -> tuple[Offe
         drafts=tuple(map(draft_offer, offer.drafts)),
         free_bytes=max(0, free_bytes(models_folder()) - queued_bytes),
         has_token=find_token() is not None,
+        tower_bytes=plan.tower_bytes,
     )
 
 

@@ -14,6 +14,7 @@ from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.bars import ShareBar
 from app.ui.models.wording import (
+    about_words,
     best_mode,
     download_time,
     first_word,
@@ -191,8 +192,8 @@ class ModelCard(QFrame):
         ranged = content.plainly and not installed and tokens_per_second >= 1
         self._speed.setText(speed_range(prediction) if ranged else number)
         self._unit.setText(tr("{speed} predicted", speed=unit))
-        self._about.setText(tr(model.about) if model.about else "")
-        self._about.setVisible(bool(model.about))
+        self._about.setText(about_words(model))
+        self._about.setVisible(bool(self._about.text()))
         self._pace.setText(joined(pace_in_words(tokens_per_second), first_word(prediction)))
         self._fit.setText(fit_title(prediction))
         self._memory.setText(memory_words(prediction))

@@ -122,6 +122,9 @@ class GetDialog(DetailsDialog):
                 tr("From {repo}", repo=offer.repo),
                 licence_title(offer.licence) or tr("no licence stated"),
                 offer.quantization,
+                tr("sees pictures, for which {size} come along", size=figures.size(offer.tower_bytes))
+                if offer.tower_bytes
+                else "",
             )
         )
         if first:

@@ -29,6 +29,7 @@ from app.ui.models.cards import CardContent
 from app.ui.models.installed import InstalledContent
 from app.ui.models.model_table import RowContent
 from app.ui.models.wording import (
+    about_words,
     best_mode,
     first_word,
     fit_title,
@@ -274,7 +275,7 @@ class ModelShelf:
             *_worth_of_draft(prediction.dear if prediction else ""),
         )
         page = page_of(model.repos[-1]) if model.repos else ""
-        return ModelDetails(model.title, tr(model.about) if model.about else "", _told(facts), page)
+        return ModelDetails(model.title, about_words(model), _told(facts), page)
 
     def details_here(self, entry: InstalledEntry) -> ModelDetails:
         """Return what there is to know of an installed model."""

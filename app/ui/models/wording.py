@@ -141,6 +141,13 @@ def joined(*words: str) -> str:
     return ", ".join(word for word in words if word)
 
 
+def about_words(model: ListedModel) -> str:
+    """Return what a model is for, and that it sees pictures; empty where nothing is known."""
+    return " ".join(
+        filter(None, (tr(model.about) if model.about else "", tr("It sees pictures.") if model.sees else ""))
+    )
+
+
 def copy_words(offer: CopyOffer) -> str:
     """Return what a smaller copy would be: "4.9 GB, predicted 2.1 times as fast"."""
     size = figures.size(offer.size_bytes)

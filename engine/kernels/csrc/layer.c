@@ -58,13 +58,22 @@ struct layer_run {
 
 /* --- stages: what one item of each does -------------------------------------------------------------------------- */
 
+static void norm_row(const struct layer_run *r, const float *hidden, const float *gain, const float *shift, float *out)
+{
+    if (shift)
+        r->rows->centre(hidden, r->layer->hidden, out);
+    r->rows->norm(shift ? out : hidden, gain, r->layer->norm_floor, r->layer->hidden, out);
+    if (shift)
+        r->rows->add(out, shift, r->layer->hidden);
+}
+
 static void begin(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
     const float *hidden = r->hidden + token * l->hidden;
     float *normed = r->normed + token * l->hidden;
     if (l->attention_norm)
-        r->rows->norm(hidden, l->attention_norm, l->norm_floor, l->hidden, normed);
+        norm_row(r, hidden, l->attention_norm, l->attention_shift, normed);
     products_prepare(&r->qkv_products, l->attention_norm ? normed : hidden, token);
 }
 
@@ -301,8 +310,7 @@ static void middle(const struct layer_run *r, int64_t token)
         add_residual(r, token, l->attention_end_norm);
     if (!l->mlp_norm)
         return;
-    r->rows->norm(r->hidden + token * l->hidden, l->router_norm ? l->router_norm : l->mlp_norm, l->norm_floor, l->hidden,
-                  normed);
+    norm_row(r, r->hidden + token * l->hidden, l->router_norm ? l->router_norm : l->mlp_norm, l->mlp_shift, normed);
     products_prepare(l->router_norm ? &r->router_product : &r->gate_up_products, normed, token);
 }
 
@@ -319,7 +327,7 @@ static void gate(const struct layer_run *r, int64_t token)
 {
     const int64_t width = r->layer->down.k;
     float *gate = r->gate_up + token * r->gate_up_width;
-    r->rows->gate(gate, gate + width, width, r->layer->activation);
+    r->rows->gate(gate, r->layer->gate.n + r->layer->up.n > width ? gate + width : NULL, width, r->layer->activation);
     products_prepare(&r->down_product, gate, token);
     if (r->mixture.mixture)
         mixture_choose(&r->mixture, gate + r->layer->gate.n + r->layer->up.n, token);

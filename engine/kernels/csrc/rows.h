@@ -8,6 +8,8 @@
 struct row_operations {
     /* out = x * gain / sqrt(sum(x^2) + floor); out may be x */
     void (*norm)(const float *x, const float *gain, float floor, int64_t n, float *out);
+    /* out = x - mean of x; out may be x */
+    void (*centre)(const float *x, int64_t n, float *out);
     /* x += y */
     void (*add)(float *x, const float *y, int64_t n);
     /* x += y * factor */
@@ -17,7 +19,7 @@ struct row_operations {
     void (*rotate)(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor);
     /* Each `width` of n elements, a power of two, by the Walsh-Hadamard matrix. */
     void (*hadamard)(float *x, int64_t n, int64_t width);
-    /* gate = activation(gate) * up, without `up` for TENON_RELU2 */
+    /* gate = activation(gate) * up; `up` may be NULL for a GELU or SiLU, and is not taken for TENON_RELU2 */
     void (*gate)(float *gate, const float *up, int64_t n, int32_t activation);
     /* out = silu(bias + sum of x[i] * taps[i]), taps (count, n) */
     void (*convolve)(const float *const *x, const float *taps, const float *bias, int64_t count, int64_t n, float *out);

@@ -27,6 +27,20 @@ static void norm(const float *x, const float *gain, float floor, int64_t n, floa
         out[i] = x[i] * scale * gain[i];
 }
 
+static void centre(const float *x, int64_t n, float *out)
+{
+    fvec sums = zero();
+    float sum = 0.0f;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        sums += load(x + i);
+    for (; i < n; i++)
+        sum += x[i];
+    const float mean = (sum + total(sums)) / (float)n;
+    for (i = 0; i < n; i++)
+        out[i] = x[i] - mean;
+}
+
 static void add(float *x, const float *y, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -71,27 +85,35 @@ static void hadamard(float *x, int64_t n, int64_t width)
             }
 }
 
-static void gate_silu(float *gate, const float *up, int64_t n)
+INLINE float silu(float x)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const float x = gate[i];
-        gate[i] = x / (1.0f + exponential(x < -80.0f ? 80.0f : -x)) * up[i];
-    }
+    return x / (1.0f + exponential(x < -80.0f ? 80.0f : -x));
 }
 
-static void gate_gelu_tanh(float *gate, const float *up, int64_t n)
+INLINE float gelu_tanh(float x)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const float x = gate[i];
-        gate[i] = 0.5f * x * (1.0f + hyperbolic_tangent(0.79788456f * (x + 0.044715f * x * x * x))) * up[i];
-    }
+    return 0.5f * x * (1.0f + hyperbolic_tangent(0.79788456f * (x + 0.044715f * x * x * x)));
 }
 
-static void gate_gelu(float *gate, const float *up, int64_t n)
+INLINE float gelu(float x)
 {
-    for (int64_t i = 0; i < n; i++)
-        gate[i] = 0.5f * gate[i] * (1.0f + erff(gate[i] * 0.70710678f)) * up[i];
+    return 0.5f * x * (1.0f + erff(x * 0.70710678f));
 }
+
+#define GATE(activation)                                                    \
+    static void gate_##activation(float *gate, const float *up, int64_t n)  \
+    {                                                                       \
+        if (up)                                                             \
+            for (int64_t i = 0; i < n; i++)                                 \
+                gate[i] = activation(gate[i]) * up[i];                      \
+        else                                                                \
+            for (int64_t i = 0; i < n; i++)                                 \
+                gate[i] = activation(gate[i]);                              \
+    }
+GATE(silu)
+GATE(gelu_tanh)
+GATE(gelu)
+#undef GATE
 
 static void gate_clamped(float *gate, const float *up, int64_t n)
 {
@@ -179,6 +201,7 @@ static double exponentials(const float *x, float largest, double *out)
 
 const struct row_operations ROW_OPERATIONS = {
     .norm = norm,
+    .centre = centre,
     .add = add,
     .add_scaled = add_scaled,
     .rotate = rotate,

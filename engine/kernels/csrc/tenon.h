@@ -70,7 +70,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 24, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 25, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -245,14 +245,16 @@ enum { TENON_OWN_KEYS = 0, TENON_KEYS_ARE_VALUES = 1, TENON_SHARED_KEYS = 2 };
 struct tenon_layer {
     int64_t hidden, heads, kv_heads, head_dim;
     const float *mlp_norm;
+    /* Added behind these norms, which then take the mean off first (norms of layers); or NULL, both. */
+    const float *attention_shift, *mlp_shift;
     const float *attention_norm, *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm, *value_norm;   /* or NULL */
     const float *sinks;         /* (heads): scores that take a share of a head's attention and give nothing; or NULL */
     /* Of router and experts that take the residual stream beside the network, and of what each gives; or NULL, all. */
     const float *router_norm, *experts_norm, *network_end_norm, *experts_end_norm;
     const float *input_norm;    /* behind input_projection */
     const float *scalar;        /* multiplies what the layer gives; or NULL */
-    /* n is 0 where the rows are those of the matrix before: of k and v in q, of up in gate; and of gate, up and down
-     * where there are experts alone. */
+    /* n is 0 where the rows are those of the matrix before: of k and v in q, of up in gate; of up where the activation is
+     * all (gate's n is down's k); and of gate, up and down where there are experts alone. */
     struct tenon_matrix q, k, v, output, gate, up, down;
     /* What a layer's own input adds: projection of activation(gate of the hidden state) * input; n is 0: there is none. */
     struct tenon_matrix input_gate, input_projection;
@@ -366,7 +368,7 @@ struct tenon_heads {
     int64_t blocks, own_maps;
 };
 
-/* Logits (count, n) of the first heads for a row x; scratch holds (heads + 2) * k floats. 0 or TENON_NO_MEMORY. */
+/* Logits (count, n) of the first heads for a row x; scratch holds (heads + 1) * k floats. 0 or TENON_NO_MEMORY. */
 TENON_API int32_t tenon_guess(const struct tenon_heads *heads, const float *x, int64_t count, float *scratch,
                               float *logits, int32_t threads);
 

@@ -64,12 +64,25 @@ def test_one_picture_is_known_by_its_pixels_wherever_its_file_is(tmp_path: Path)
     assert read_picture(encoded(gradient(24, 40))).sha256 != here.sha256
 
 
-def test_a_camera_held_upright_gives_a_picture_that_is_upright() -> None:
+@pytest.mark.parametrize("kind", ["PNG", "HEIF"])
+@pytest.mark.parametrize(
+    ("orientation", "turned"),
+    [(3, Image.Transpose.ROTATE_180), (6, Image.Transpose.ROTATE_270), (7, Image.Transpose.TRANSVERSE)],
+)
+def test_a_camera_held_upright_gives_a_picture_that_is_upright(
+    kind: str, orientation: int, turned: Image.Transpose
+) -> None:
+    """HEIC says it by a box of its own, and EXIF beside it must not turn the picture again."""
     exif = Image.Exif()
-    exif[0x0112] = 6  # to be turned by a quarter
-    found = read_picture(encoded(gradient(), exif=exif.tobytes()))
-    assert (found.width, found.height) == (24, 40)
-    assert scaled_picture(found, [(24, 40)]) == [gradient().transpose(Image.Transpose.ROTATE_270).tobytes()]
+    exif[0x0112] = orientation
+    content = encoded(gradient(), kind, exif=exif.tobytes(), quality=100)
+    assert kind != "HEIF" or b"irot" in content or b"imir" in content
+    found = read_picture(content)
+    expected = gradient().transpose(turned)
+    assert (found.width, found.height) == expected.size
+    (pixels,) = scaled_picture(found, [expected.size])
+    furthest = max(abs(one - other) for one, other in zip(pixels, expected.tobytes(), strict=True))
+    assert furthest <= (0 if kind == "PNG" else 60)  # HEVC blurs the colours of neighbours
 
 
 def test_what_is_transparent_is_white() -> None:
@@ -99,6 +112,10 @@ def test_each_size_is_made_of_the_one_before() -> None:
         (png_of(50, 50), "is damaged"),
         (b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", "is no PNG"),
         (encoded(gradient(), "JPEG")[:-200], "is damaged"),
+        (encoded(gradient(), "HEIF")[:-1], "is damaged"),
+        (encoded(gradient(), "HEIF")[:400], "is damaged"),
+        (encoded(gradient(), "HEIF")[:100], "is damaged"),
+        (encoded(gradient())[:10], "is damaged"),
         (encoded(gradient(), "TIFF"), "is no PNG"),
         (b"", "is no PNG"),
         (b"x" * (MAX_PICTURE_BYTES + 1), "more than 64 MiB"),

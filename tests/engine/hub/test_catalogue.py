@@ -22,6 +22,8 @@ from engine.hub.offer import config_of
 from engine.model.config import read_config
 from engine.model.footprint import expert_bytes, weight_bytes
 from engine.model.weight_format import weight_format
+from engine.text.pictures import ANCHORS
+from engine.vision import SIGHTS
 from engine.weights.checkpoint import CheckpointOutline
 
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
@@ -132,3 +134,11 @@ def test_older_models_come_last_and_gpt_oss_is_as_large_as_it_is_published() -> 
     assert gpt_oss.typical_bytes(quantized=False) == pytest.approx(13.76e9, rel=0.01)
     assert gpt_oss.typical_bytes() == pytest.approx(12.1e9, rel=0.01)  # ggml-org's file
     assert gpt_oss.parameters == pytest.approx(20.9e9, rel=0.01)
+
+
+def test_models_that_see_have_an_encoder_that_is_tested() -> None:
+    """Their families' kinds, with random weights, are those of tests/support/seeing.py."""
+    seeing = {model.name: SUPPORTED[model.config["architectures"][0]].sight for model in catalogue() if model.sees}
+    assert {"qwen3.5-2b", "gemma-3-4b-it"} <= {*seeing}
+    assert "bonsai-2-27b" not in seeing
+    assert {*seeing.values()} <= {*ANCHORS} == {*SIGHTS}

@@ -23,8 +23,11 @@ from engine.hub import local_import, model_folders
 from engine.hub.installed import find_model, installed_model, installed_models, remove, verify
 from engine.hub.local_import import adopt, import_model, look_at
 from engine.hub.model_folders import models_folder
+from engine.hub.model_head import read_head
 from engine.model_file import OpenedModel
 from engine.weights.draft_kind import draft_kind
+from tests.engine.vision.test_mmproj import write_mmproj, write_text_part
+from tests.engine.vision.test_towers import loaded
 from tests.support.gguf_files import write_small_gguf
 from tests.support.heads import make_head
 from tests.support.next_layers import write_gguf_with_next_layer
@@ -77,6 +80,29 @@ def test_a_copy_needs_its_source_no_more(mine: Path) -> None:
     assert {check.state for check in verify(installed_model("copied"))} == {"ok"}
     assert progress == sorted(progress)
     assert progress[-1] == (record.size_bytes, record.size_bytes)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("by", ["file", "folder", "both"])
+def test_the_encoder_of_pictures_goes_with_its_model(tmp_path: Path, by: str, copy: bool) -> None:
+    write_text_part(tmp_path)
+    folder, tower = tmp_path / "gguf", tmp_path / "gguf" / "mmproj-f32.gguf"
+    write_mmproj(tower, loaded(tmp_path / "whole"))
+    model = folder / "tiny-gemma.gguf"
+    paths = {"file": [model], "folder": [folder], "both": [model, tower]}
+    whole = model.stat().st_size + tower.stat().st_size
+    assert look_at(models_folder(), paths[by]).size_bytes == whole
+    record = import_model(models_folder(), paths[by], copy=copy, name="model", reserve_bytes=0)
+    assert ([file.name for file in record.files], record.size_bytes) == ([model.name, tower.name], whole)
+    assert {check.state for check in verify(installed_model("model"))} == {"ok"}
+    # That of another model stays where it is.
+    write_mmproj(tower, loaded(tmp_path / "whole"), **{"clip.projector_type": "ultravox"})
+    assert len(import_model(models_folder(), [model], copy=copy, name="other", reserve_bytes=0).files) == 1
+    tower.write_bytes(b"GGUF")
+    assert len(import_model(models_folder(), [model], copy=copy, name="third", reserve_bytes=0).files) == 1
+    if copy:
+        shutil.rmtree(folder)
+        assert read_head(find_model("model")).sees
 
 
 @pytest.mark.parametrize("by", ["file", "folder", "both"])

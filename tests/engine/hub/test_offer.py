@@ -10,7 +10,7 @@ from engine.hub.catalogue import require_catalogue_model
 from engine.hub.connection import Hub
 from engine.hub.offer import make_offer
 from engine.hub.record import ModelFile, ModelRecord, write_record
-from tests.support.hub_server import HubServer
+from tests.support.hub_server import HubServer, tower_head
 
 GGUF = {"README.md": b"", "Qwen3-8B-Q4_K_M.gguf": b"4" * 5000, "Qwen3-8B-Q8_0.gguf": b"8" * 9000}
 ORIGINAL = {"config.json": b"{}", "tokenizer.json": b"{}", "model.safetensors": b"s" * 9000}
@@ -56,6 +56,27 @@ def test_a_draft_in_gguf_is_offered_with_its_model_and_fetched_by_its_file(
     assert (plan.base, plan.belongs_to, plan.catalogue_name) == ((), ("me/M-gguf", "them/M"), None)
     with pytest.raises(InvalidOption, match=r"M-gguf has no m-DFlash\.gguf: there are m-Q4_0\.gguf"):
         make_offer(hub, tmp_path, "me/M-gguf/m-DFlash.gguf")
+
+
+def test_the_encoder_of_pictures_comes_with_a_model_that_sees(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    seeing = {"m-Q4_0.gguf": b"4" * 5000, "m-Q8_0.gguf": b"8" * 9000, "mmproj-F16.gguf": tower_head("gemma3") * 900}
+    server.add("me/M-gguf", seeing)
+    plans = [make_offer(hub, tmp_path, "me/M-gguf", quantization=type_).plan for type_ in ("Q4_0", "Q8_0")]
+    sizes = [5000 + len(seeing["mmproj-F16.gguf"]), 9000 + len(seeing["mmproj-F16.gguf"])]
+    assert [plan.size_bytes for plan in plans] == sizes
+    assert plans[0].tower_bytes == len(seeing["mmproj-F16.gguf"])
+    assert [file.name for file in make_offer(hub, tmp_path, "me/M-gguf/m-Q4_0.gguf").plan.files] == [
+        "m-Q4_0.gguf",
+        "mmproj-F16.gguf",
+    ]
+    # Kinds that Tenon does not run, and files that are none, stay where they are.
+    for content in (tower_head("ultravox"), b"no encoder" * 900, b"GGUF"):
+        server.add("me/M-gguf", {**seeing, "mmproj-F16.gguf": content})
+        plan = make_offer(hub, tmp_path, "me/M-gguf").plan
+        assert ([file.name for file in plan.files], plan.tower_bytes) == (["m-Q4_0.gguf"], 0)
+    server.add("me/M-gguf", seeing, gated=True)
+    offer = make_offer(hub, tmp_path, "me/M-gguf")
+    assert (offer.gated, [file.name for file in offer.plan.files]) == (True, ["m-Q4_0.gguf"])
 
 
 def test_adapters_know_their_model_and_other_kinds_are_refused(hub: Hub, server: HubServer, tmp_path: Path) -> None:

@@ -65,6 +65,30 @@ def test_the_layer_that_drafts_for_a_model_comes_with_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("towers", "taken"),
+    [
+        ({"mmproj-F32.gguf": 20, "mmproj-F16.gguf": 10, "mmproj-BF16.gguf": 10}, "mmproj-BF16.gguf"),
+        ({"mmproj-m-f16.gguf": 10, "mmproj-m-Q8_0.gguf": 6}, "mmproj-m-f16.gguf"),
+        ({"vision/m.mmproj-Q8_0.gguf": 6, "mmproj-.gguf/../x.gguf": 1}, "vision/m.mmproj-Q8_0.gguf"),
+        ({"mmproj-model.gguf": 6}, "mmproj-model.gguf"),
+        ({}, None),
+    ],
+)
+def test_the_encoder_of_pictures_is_the_one_that_the_kernels_multiply_as_it_is(
+    towers: dict[str, int], taken: str | None
+) -> None:
+    for named in (
+        listing({"m-Q4_K_M.gguf": 48, **towers}),
+        listing({"m-Q4_K_M.gguf": 48, "m-Q8_0.gguf": 85, **towers}),
+    ):
+        for one in (named, only_file(named, "m-Q4_K_M.gguf")):
+            chosen = choose_files(one)
+            assert (chosen.tower and chosen.tower.name) == taken
+            assert [file.name for file in chosen.files_with(False)] == ["m-Q4_K_M.gguf"]
+            assert {file.name for file in chosen.files_with(True)} == {"m-Q4_K_M.gguf", *([taken] if taken else [])}
+
+
+@pytest.mark.parametrize(
     ("files", "taken"),
     [
         (  # as Meta publishes Muse-Glimmer

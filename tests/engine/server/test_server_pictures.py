@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.documents.pictures import read_picture
+from engine.messages import Generate, LoadOptions, Picture
+from engine.server.exchange import turn, with_pictures_read
+from engine.server.fields import Fields
+from engine.server.refusal import Refused
+from engine.tools import own_tools
+from tests.support.hub_server import HubServer
 from tests.support.model_server import Running, serve_command
 from tests.support.seeing import drawing, write_seeing
 
@@ -17,6 +25,7 @@ PICTURE = io.BytesIO()
 drawing(64, 40).save(PICTURE, "PNG")
 BASE64 = base64.b64encode(PICTURE.getvalue()).decode()
 URL = f"data:image/png;base64,{BASE64}"
+ANTHROPIC_URL = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +82,7 @@ def test_the_server_says_that_its_model_sees(seeing: Running, server: Running) -
         ("/v1/chat/completions", openai({"url": "https://example.org/a.png"}), "fetches none from elsewhere"),
         ("/v1/chat/completions", openai({"url": "data:image/png;base64,%%%"}), "must be a picture in base64"),
         ("/v1/chat/completions", openai({"url": "data:image/svg+xml;base64,PHN2Zz4="}), "is no PNG"),
+        ("/v1/messages", {"messages": [{"role": "user", "content": [ANTHROPIC_URL]}], "max_tokens": 4}, "fetches none"),
         ("/v1/messages", anthropic("%"), "must be a picture in base64"),
         ("/api/chat", ollama("%"), "must be a picture in base64"),
         ("/api/generate", {"prompt": "Look:", "raw": True, "images": [BASE64]}, "no place for pictures"),
@@ -87,6 +97,38 @@ def test_what_is_no_picture_is_refused_in_one_sentence(
     answer = seeing.http.post(path, json=body)
     assert answer.status_code == 400
     assert sentence in answer.text
+
+
+def test_pictures_are_fetched_from_the_internet_if_the_user_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The reader that fetches pages for tools, which has its own tests, finds them; here is how it is asked."""
+    (tmp_path / "a.png").write_bytes(PICTURE.getvalue())
+    with HubServer().running() as web:
+        web.add("a/b", {"a.png": PICTURE.getvalue(), "big.png": b"x" * 6000, "a.txt": b"text"})
+        place = f"{web.address}/a/b/resolve/main"
+
+        def fetched(url: str, addresses: bool = True) -> Picture:
+            turns = [turn(Fields.of_body(json.dumps(openai({"url": url})["messages"][0]).encode()))]
+            return with_pictures_read(Generate("", LoadOptions(""), tuple(turns)), addresses).pictures[0]
+
+        for refused in (f"{place}/a.png", "http://10.0.0.1/a.png"):
+            with pytest.raises(Refused, match="is on a private network"):
+                fetched(refused)
+        for none in ("file:///etc/passwd", "data:text/plain,a", str(tmp_path / "a.png"), "http://"):
+            with pytest.raises(Refused, match="is no address of a page"):
+                fetched(none)
+        monkeypatch.setattr(own_tools, "is_public", lambda address: True)
+        with pytest.raises(Refused, match="unless it was started with --picture-addresses"):
+            fetched(f"{place}/a.png", addresses=False)
+        assert not web.requests
+        assert fetched(f"{place}/a.png").sha256 == read_picture(PICTURE.getvalue()).sha256
+        for name, sentence in (("a.txt", "is no PNG"), ("b.png", "answers with error 404")):
+            with pytest.raises(Refused, match=sentence):
+                fetched(f"{place}/{name}")
+        monkeypatch.setattr("engine.server.exchange.MAX_PICTURE_BYTES", 5000)
+        with pytest.raises(Refused, match="does not answer"):
+            fetched(f"{place}/big.png")
 
 
 def test_a_model_that_does_not_see_refuses_pictures(server: Running) -> None:

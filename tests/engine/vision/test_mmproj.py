@@ -13,7 +13,7 @@ import transformers
 
 from engine.errors import TensorMismatch
 from engine.families import SUPPORTED
-from engine.hub.model_head import _sees_by_file, read_head
+from engine.hub.model_head import read_head, sees_with
 from engine.messages import ChatMessage
 from engine.vision.files import _InGguf, open_tower
 from engine.vision.tower import Tower
@@ -179,7 +179,7 @@ def test_a_tower_beside_a_text_model_of_the_same_width_is_another_model_s(tmp_pa
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()
-    assert _sees_by_file(tmp_path / "model.gguf") is fits
+    assert sees_with(tmp_path / "model.gguf", tmp_path / "mmproj.gguf") is fits
     checkpoint: Any = None  # its tower is not in there
     family = SUPPORTED["LlamaForCausalLM"]
     with nullcontext() if fits else pytest.raises(TensorMismatch, match="made for another model"):

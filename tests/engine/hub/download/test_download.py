@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,14 +31,16 @@ from engine.hub import download as download_module
 from engine.hub import model_folders, transfer
 from engine.hub.connection import Hub
 from engine.hub.download import Download, DownloadPlan, Progress
-from engine.hub.model_folders import INCOMING
+from engine.hub.installed import installed_model, remove, verify
+from engine.hub.model_folders import INCOMING, models_folder
+from engine.hub.offer import make_offer
 from engine.hub.record import read_record
 from engine.hub.repository import choose_files
 from engine.hub.transfer import StopSignal
 from tests.engine.hub.conftest import IMPATIENT
 from tests.support import hub_faults as faults
 from tests.support.hub_faults import large
-from tests.support.hub_server import Fault, HubServer, Repo
+from tests.support.hub_server import Fault, HubServer, Repo, tower_head
 
 REPO = "someone/tiny-GGUF"
 WEIGHTS = random.Random(1).randbytes(100_000)
@@ -359,6 +362,69 @@ def test_other_files_under_the_same_name_leave_none_of_the_first(
     fetch(hub, models)
     assert {path.name for path in (models / "tiny").iterdir()} == {"tiny-Q4_K_M.gguf", "tenon-model.json"}
     assert_whole(models)
+
+
+@pytest.fixture
+def seeing(server: HubServer) -> dict[str, bytes]:
+    """Files of a model that sees, in two quantizations."""
+    small, large, tower = (random.Random(seed).randbytes(50_000 + seed) for seed in (2, 3, 4))
+    files = {"m-Q4_0.gguf": small, "m-Q8_0.gguf": large, "mmproj-F16.gguf": tower_head("gemma3") + tower}
+    server.add("me/m", files)
+    return files
+
+
+def get(hub: Hub, type_: str, meet: Callable[[], object] = lambda: None) -> Path:
+    plan = make_offer(hub, models_folder(), "me/m", quantization=type_).plan
+    meet()
+    return Download(models_folder(), plan).run(hub, StopSignal(), lambda _: None, IMPATIENT, reserve_bytes=0)
+
+
+def test_quantizations_share_the_encoder_of_pictures(hub: Hub, server: HubServer, seeing: dict[str, bytes]) -> None:
+    first = get(hub, "Q4_0", lambda: server.once(large(faults.cut(0.5)), times=2))
+    # Of the second only its own file comes, for which alone there need be room.
+    plan = make_offer(hub, models_folder(), "me/m", quantization="Q8_0").plan
+    needed = Download(models_folder(), plan).remaining_bytes()
+    assert (needed, plan.size_bytes) == (len(seeing["m-Q8_0.gguf"]), needed + len(seeing["mmproj-F16.gguf"]))
+    server.requests.clear()
+    second = get(hub, "Q8_0")
+    asked = [path for _, path, _ in server.requests if path.startswith("/storage/")]
+    assert asked == ["/storage/me/m/mmproj-F16.gguf", "/storage/me/m/m-Q8_0.gguf"]  # the first for the offer
+    assert (first / "mmproj-F16.gguf").samefile(second / "mmproj-F16.gguf")
+    for folder in (first, second):
+        assert {check.state for check in verify(installed_model(folder.name))} == {"ok"}
+        record = read_record(folder)
+        assert record is not None
+        assert "mmproj-F16.gguf" in {file.name for file in record.files}
+    # It goes with the last of them.
+    assert remove(first.name) < len(seeing["m-Q4_0.gguf"]) + len(seeing["mmproj-F16.gguf"])
+    assert (second / "mmproj-F16.gguf").read_bytes() == seeing["mmproj-F16.gguf"]
+    assert remove(second.name) > len(seeing["m-Q8_0.gguf"]) + len(seeing["mmproj-F16.gguf"])
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_model_that_came_without_an_encoder_gets_it_alone(
+    hub: Hub, server: HubServer, seeing: dict[str, bytes], links: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tower = seeing.pop("mmproj-F16.gguf")
+    get(hub, "Q4_0")
+    seeing["mmproj-F16.gguf"] = tower
+
+    def refuse(*_: object) -> None:
+        raise OSError("no links here")
+
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    server.requests.clear()
+    folder = get(hub, "Q4_0")
+    assert {file.name for file in folder.glob("*.gguf")} == {"m-Q4_0.gguf", "mmproj-F16.gguf"}
+    assert any(path.endswith("/m-Q4_0.gguf") for _, path, _ in server.requests) is not links
+
+
+def test_a_damaged_file_of_another_model_is_not_shared(hub: Hub, seeing: dict[str, bytes]) -> None:
+    damaged = get(hub, "Q4_0") / "mmproj-F16.gguf"
+    damaged.write_bytes(b"?" * len(seeing["mmproj-F16.gguf"]))
+    assert (get(hub, "Q8_0") / "mmproj-F16.gguf").read_bytes() == seeing["mmproj-F16.gguf"]
+    assert damaged.read_bytes().startswith(b"?")
 
 
 def test_one_download_at_a_time_by_one_program(hub: Hub, server: HubServer, repo: Repo, models: Path) -> None:

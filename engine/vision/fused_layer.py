@@ -1,0 +1,94 @@
+"""A layer of a tower that the kernel library computes in one call, as it does a decoder's."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.kernels import layer as kernel
+from engine.kernels.library import round_up
+from engine.model.linear import PackedLinear
+
+if TYPE_CHECKING:
+    from engine.vision.tower import Loader
+
+
+class FusedVisionLayer:
+    """A layer whose matrices are packed.
+
+    Args:
+        loader: Reads its weights, packed.
+        prefix: Beginning of their names.
+        heads: Heads of attention.
+        epsilon: Epsilon of its norms.
+        activation: Function in its network, by the kernels' name.
+        up: Name of the matrix from a row to the network's inner one, without the prefix.
+        down: Name of the one back.
+    """
+
+    def __init__(
+        self, loader: Loader, prefix: str, heads: int, epsilon: float, activation: str, up: str, down: str
+    ) -> None:
+        def vector(name: str) -> Tensor | None:
+            return loader.tensor(f"{prefix}.{name}") if loader.has(f"{prefix}.{name}") else None
+
+        parts = ["attn_qkv"] if loader.has(f"{prefix}.attn_qkv.weight") else ["attn_q", "attn_k", "attn_v"]
+        weight, bias = loader.joined(*(f"{prefix}.{part}" for part in parts))
+        hidden, self._heads = weight.shape[1], heads
+        width = hidden // heads
+        # Heads whose width is no multiple of 16 end with zeros, which change no score and no sum.
+        self._width = round_up(width, kernel.HEAD_DIM_MULTIPLE)
+        more = self._width - width
+        output, output_bias = loader.joined(f"{prefix}.attn_out")
+        gated = loader.has(f"{prefix}.ffn_gate.weight")
+        maps = {
+            "q": loader.map_of(
+                functional.pad(weight.view(-1, width, hidden), (0, 0, 0, more)).flatten(0, 1),
+                None if bias is None else functional.pad(bias.view(-1, width), (0, more)).flatten(),
+            ),
+            "output": loader.map_of(functional.pad(output.view(-1, heads, width), (0, more)).flatten(1), output_bias),
+            "gate": loader.linear(f"{prefix}.ffn_gate" if gated else f"{prefix}.{up}"),
+            **({"up": loader.linear(f"{prefix}.{up}")} if gated else {}),
+            "down": loader.linear(f"{prefix}.{down}"),
+        }
+        vectors = {
+            name: part
+            for kind, norm in (("attention", "ln1"), ("mlp", "ln2"))
+            for name, part in ((f"{kind}_norm", vector(f"{norm}.weight")), (f"{kind}_shift", vector(f"{norm}.bias")))
+            if part is not None
+        }
+        vectors = {name: part * hidden**0.5 if name.endswith("norm") else part for name, part in vectors.items()}
+        self._held = maps, vectors  # the structure holds addresses only
+        self._structure = kernel.Layer(
+            hidden=hidden,
+            heads=heads,
+            kv_heads=heads,
+            head_dim=self._width,
+            **{name: part.data_ptr() for name, part in vectors.items()},
+            **{name: one.structure for name, one in maps.items() if isinstance(one, PackedLinear)},
+            norm_floor=hidden * epsilon,
+            scale=width**-0.5,
+            residual_scale=1.0,
+            activation=kernel.ACTIVATIONS[activation],
+        )
+
+    def __call__(self, rows: Tensor, pictures: int = 1, rotation: tuple[Tensor, Tensor] | None = None) -> Tensor:
+        """Return the rows after it, as `VisionLayer` does; they take the place of those that are given."""
+        count = len(rows) // pictures
+        cache = torch.empty(pictures, 2, self._heads, count, self._width, dtype=torch.bfloat16)
+        depths = torch.full((count,), count, dtype=torch.int32)  # all see all
+        each = kernel.Text(rows=count, capacity=count, depths=depths.data_ptr())
+        texts = (kernel.Text * pictures)(*[each] * pictures)
+        step = kernel.Step(m=len(rows), texts=pictures, text=ctypes.addressof(texts))
+        if rotation is not None:
+            cosine, sine = (part.contiguous() for part in rotation)
+            half = sine.shape[1] // 2
+            sine = torch.cat((-sine[:, :half], sine[:, half:]), 1)
+            step.rotated, step.cosine, step.sine = cosine.shape[1], cosine.data_ptr(), sine.data_ptr()
+        addresses = [(ctypes.c_void_p * 1)(one.data_ptr()) for one in cache]
+        kernel.forward(self._structure, step, kernel.stores(addresses), 0, rows)
+        return rows
