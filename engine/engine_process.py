@@ -8,6 +8,7 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from multiprocessing import process
 from multiprocessing.connection import Connection
@@ -83,17 +84,17 @@ class EngineProcess:
         self._told: dict[str, tuple[int, int]] = {}  # tokens and characters of open replies; see `_tell`
         self._follows = False  # True for the second child
         self._sending = threading.RLock()  # held while a command is sent, and while one child follows another
-        self._start()
+        self._start(run)
         self._sender = threading.Thread(target=self._send, name="tenon-engine-send", daemon=True)
         self._reader = threading.Thread(target=self._read, name="tenon-engine-read", daemon=True)
         self._sender.start()
         self._reader.start()
 
-    def _start(self, **arguments: bool) -> None:
+    def _start(self, run: Callable[[Connection], None]) -> None:
         context = spawning()
         self._connection, theirs = context.Pipe(duplex=True)
         # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
-        self._process = context.Process(target=self._run, args=(theirs,), kwargs=arguments, name="tenon-engine")
+        self._process = context.Process(target=run, args=(theirs,), name="tenon-engine")
         self._process.start()
         atexit.register(self._process.kill)
         theirs.close()  # or the pipe would not end with the child
@@ -159,7 +160,7 @@ class EngineProcess:
             if self._ending:
                 return
             self._follows = True
-            self._start(torch=True)
+            self._start(partial(self._run, torch=True))
             if self._ending:  # since it was asked
                 self._process.kill()
             for command in back:
