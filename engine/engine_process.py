@@ -79,8 +79,8 @@ class EngineProcess:
         self._on_event = on_event
         self._on_exit = on_exit
         self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
-        self._run = run
-        self._ending = False
+        self._run: Callable[..., None] = run
+        self._ending = threading.Event()
         self._told: dict[str, tuple[int, int]] = {}  # tokens and characters of open replies; see `_tell`
         self._follows = False  # True for the second child
         self._sending = threading.RLock()  # held while a command is sent, and while one child follows another
@@ -110,13 +110,13 @@ class EngineProcess:
 
     def kill(self) -> None:
         """End the child at once; `on_exit` follows if the system can end it."""
-        self._ending = True
+        self._ending.set()
         if self._reader.is_alive():
             self._process.kill()
 
     def close(self) -> None:
         """End the child and the threads: by asking, then by signals."""
-        self._ending = True
+        self._ending.set()
         self.send(Shutdown())
         self._reader.join(_SHUTDOWN_S)
         if self._reader.is_alive():
@@ -129,7 +129,7 @@ class EngineProcess:
 
     def leave(self) -> None:
         """Wait no longer for a child that no signal ends."""
-        self._ending = True
+        self._ending.set()
         atexit.unregister(self._process.kill)
         process._children.discard(self._process)  # type: ignore[attr-defined]  # or Python would wait at its end
 
@@ -157,11 +157,11 @@ class EngineProcess:
             send_message(self._connection, Shutdown())
             self._end()
             self._connection.close()
-            if self._ending:
+            if self._ending.is_set():
                 return
             self._follows = True
             self._start(partial(self._run, torch=True))
-            if self._ending:  # since it was asked
+            if self._ending.is_set():  # since it was asked
                 self._process.kill()
             for command in back:
                 send_message(self._connection, command)

@@ -174,7 +174,7 @@ def _counted(end: int, step: int = 1) -> Floats:
     return numpy.arange(0, end, step, dtype=numpy.float32)
 
 
-def _powers(base: float, exponents: Floats) -> Floats:
+def _powers(base: float, exponents: NDArray[Any]) -> Floats:
     return numpy.power(float(base), exponents.astype(numpy.float64)).astype(numpy.float32)
 
 

@@ -31,6 +31,7 @@ from engine.messages import (
     ModelUnloaded,
     OutputForm,
     Penalties,
+    Picture,
     Ping,
     Pong,
     ReportMachine,
@@ -38,6 +39,7 @@ from engine.messages import (
     TokensAdded,
     Unload,
 )
+from engine.run import settle
 from tests.engine.gguf.test_gguf_families import CHANGES
 from tests.support import stumbling_engine
 from tests.support.checkpoints import reference_model, train_tokenizer
@@ -253,6 +255,11 @@ def test_logprobs_and_other_rules_need_torch(values: dict[str, Any]) -> None:
     with started() as child:
         child.answers(Generate("1", SMALL, ASKED, max_tokens=4, **values))
         assert child.has_torch
+
+
+def test_pictures_need_torch() -> None:
+    seen = (replace(ASKED[0], pictures=(Picture("", 1, 1),)),)
+    assert [settle(SMALL).needs_torch(Generate("1", SMALL, words)) for words in (ASKED, seen)] == [False, True]
 
 
 def test_the_machine_is_measured_in_a_process_that_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
