@@ -234,7 +234,9 @@ def test_a_reply_that_is_being_written_ends_before_the_process_and_can_be_cancel
 
 def test_a_reply_that_needs_torch_in_its_middle_goes_on_there(client: EngineClient) -> None:
     """The user sees one text, each of its tokens once."""
-    request = replace(asked(client, "sampled", "lookup"), sampling=SamplingOptions(temperature=0.9))
+    story = (ChatMessage("user", "Write a long story about a lamp."),)  # no seed makes it end before the stumble
+    request = asked(client, "sampled", "lookup", messages=story)
+    request = replace(request, sampling=SamplingOptions(temperature=0.9))
     with started(stumbling_engine.run) as child:
         child.process.send(request)
         while not isinstance(event := child._next(), Finished | Failed):

@@ -9,7 +9,7 @@ from engine import small_torch
 from engine.engine_process import SERVE, run_engine
 
 #: Tokens that it writes before.
-TOKENS = 9
+TOKENS = 5
 
 
 def run(connection: Connection, torch: bool = False) -> None:
