@@ -1,6 +1,6 @@
 """Stand-in for torch in an engine's process: NumPy's arrays under those names of torch that a chat needs.
 
-Importing torch takes 110 MB, and the kernel library computes packed models without it: around its calls the engine
+Importing torch takes 190 MB, and the kernel library computes packed models without it: around its calls the engine
 only takes views of tensors, copies and compares them. So where the installed torch knows no GPU (`can_install`), the
 engine's process begins with this module in torch's place in ``sys.modules``, and the engine's code is the same with
 either. `Run.needs_torch` says which requests it suffices for. Whatever is missing here raises `TorchNeeded`, and then,

@@ -77,6 +77,7 @@ def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool, 
     return rope
 
 
+@numpy.errstate(all="ignore")  # senseless values are refused by what comes of them
 def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, partial: bool, head_dim: int) -> Rope:
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
@@ -132,6 +133,8 @@ def _llama3(plain: Floats, parameters: Mapping[str, Any]) -> Floats:
     """Return Llama 3.1's frequencies: long waves are stretched, short ones stay, those between are mixed."""
     factor, original = parameters["factor"], parameters["original_max_position_embeddings"]
     low, high = parameters["low_freq_factor"], parameters["high_freq_factor"]
+    if bool in map(type, (factor, original, low, high)):
+        raise TypeError("a switch in place of a number")
     waves = 2 * math.pi / plain
     stretched = numpy.where(waves > original / low, plain / factor, plain)
     share = (original / waves - low) / (high - low)
