@@ -69,15 +69,14 @@ def read_advice(opened: OpenedModel) -> ModelAdvice:
     return model_advice(own, template)
 
 
-def settled_sampler(asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int, chat: bool = True) -> Sampler:
+def settled_sampler(asked: SamplingOptions, own: Mapping[str, Any], chat: bool = True) -> Sampler:
     """Return a reply's sampler: what was asked for, then what the model advises, then what is usual.
 
     Temperature 0, where it is asked for, is the likeliest token and nothing else that was not asked for too.
 
     Args:
-        asked: None in a field leaves it open.
+        asked: None in a field leaves it open, but for the seed, which the engine has settled.
         own: The checkpoint's generation_config.json.
-        fresh_seed: The seed where none was asked for.
         chat: A conversation is answered; a text that is continued has no usual penalty.
 
     Raises:
@@ -91,7 +90,7 @@ def settled_sampler(asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: 
     wanted = {name: getattr(asked, name) for name in _NUMBERS if getattr(asked, name) is not None}
     numbers = {**vars(base), **wanted}
     numbers["top_k"] = int(numbers["top_k"])
-    numbers["seed"] = fresh_seed if asked.seed is None else asked.seed
+    numbers["seed"] = asked.seed or 0
     return Sampler(**numbers)
 
 

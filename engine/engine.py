@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import logging
 import queue
+import secrets
 import sys
 import threading
 import time
@@ -12,13 +14,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from math import inf
 from os import getpid
 from typing import TYPE_CHECKING
 
-from engine import messages
+from engine import messages, small_torch
 from engine.advice import read_advice
 from engine.drafting.earlier_texts import EarlierTexts
+from engine.engine_process import EngineProcess, run_engine
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, PromptTooLong, TenonError, WeightsUnreadable
 from engine.files import file_trouble
 from engine.freed_memory import give_back_memory
@@ -43,12 +47,16 @@ from engine.request import check_request
 from engine.run import Run, check, check_sight, forecast, settle
 from engine.scheduler import Scheduler, Steps
 from engine.sentences import say
+from engine.small_torch import TorchNeeded
 
 if TYPE_CHECKING:
     from engine.remote.remote_model import RemoteModel
 
+_log = logging.getLogger(__name__)
+
 _PROGRESS_EVERY_S = 0.05
 _SIGN_OF_LIFE_S = 2.0
+_LOOK_S = 0.1  # between two looks whether a request is to stop
 # Rest after which chats are written to the disk, and the time for that before a model leaves the memory
 _IDLE_S, _LAST_S = 2.0, 0.2
 # Pools of earlier replies that are kept
@@ -82,6 +90,7 @@ class Engine:
         self._closing = threading.Event()
         self._scheduler = Scheduler(self._check_stop, self._go_on)
         self._looking = ThreadPoolExecutor(1, "tenon-files")
+        self._hands_back = False  # True once a command needed torch, which this process does not have
         self._steps = 0  # layers, pieces of a load and other steps of work
         self._waiting: list[messages.Command] = []
         self._pings: list[messages.Ping] = []
@@ -97,7 +106,8 @@ class Engine:
         """Hand in a command and return at once. A `Cancel` overtakes everything that waits."""
         if isinstance(command, messages.Cancel):
             self._cancelled.add(command.request_id)
-            return
+            if not self._hands_back:
+                return
         if isinstance(command, messages.Shutdown):
             self._closing.set()
         if isinstance(command, _ABOUT_FILES) and not self._closing.is_set():
@@ -130,6 +140,8 @@ class Engine:
                 self._model = None
                 self._looking.shutdown()
                 return
+            elif self._hands_back:
+                self._hand_back(command)
             elif isinstance(command, messages.Unload):
                 self._unload()
             elif isinstance(command, messages.Request):
@@ -179,7 +191,7 @@ class Engine:
         if isinstance(command, messages.Ping):
             self._pings.append(command)
             return
-        if isinstance(command, messages.ForgetReplies):
+        if isinstance(command, messages.ForgetReplies) and not self._hands_back:
             for (_, pool), texts in self._earlier.items():
                 if pool == command.earlier.pool:
                     texts.forget(command.earlier.chat)
@@ -210,8 +222,10 @@ class Engine:
 
     def _answer_pings(self) -> None:
         """Answer the pings, because all commands are done."""
+        if self._hands_back and self._pings:
+            self._unload()  # before another process loads a model
         for ping in self._pings:
-            self._on_event(messages.Pong(ping.number))
+            self._on_event(messages.HandedBack(ping) if self._hands_back else messages.Pong(ping.number))
         self._pings.clear()
 
     def _joins(self, command: messages.Command) -> bool:
@@ -265,20 +279,23 @@ class Engine:
             elif is_remote(command.options.model):
                 yield from self._serve_remote(command)
             elif isinstance(command, messages.Load):
-                model, *_ = self._load(command.request_id, command.options)
+                model, *_ = self._load(command, command.options)
                 self._on_event(messages.ModelLoaded(command.request_id, model.report))
             elif isinstance(command, messages.CountTokens):
                 check_request(command.request)
                 check_sight(command.request)
-                model, *_ = self._load(command.request_id, command.options)
+                model, *_ = self._load(command, command.options)
                 layouts = model.layouts(command.request)
                 ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True, layouts=layouts)
                 self._on_event(messages.TokensCounted(command.request_id, len(ready.prompt)))
             else:
                 check_request(command)
                 check_sight(command)
+                if command.sampling.seed is None:  # settled here, since the reply may go on in another process
+                    sampling = replace(command.sampling, seed=secrets.randbits(32))
+                    command = replace(command, sampling=sampling)
                 documents = any(message.attachments or message.pictures for message in command.messages)
-                model, run, load_ms = self._load(command.request_id, command.options, documents)
+                model, run, load_ms = self._load(command, command.options, documents)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
                     self._on_event(messages.Notice(command.request_id, why))
                 if load_ms is not None:
@@ -297,7 +314,12 @@ class Engine:
         except OSError as error:
             trouble = file_trouble(error)
             self._fail(command, type(trouble)(trouble.message, _traceback(error)))
-        except Exception as error:
+        except (Exception, TorchNeeded) as error:
+            if small_torch.installed():  # whatever it is, an engine with torch has another chance
+                _log.info("An engine with torch goes on: %s", _traceback(error))
+                self._hands_back = True
+                self._hand_back(command)
+                return
             if is_full(error):
                 message = say(
                     "The GPU ran out of memory: give it less of the model with a smaller GPU memory "
@@ -311,6 +333,12 @@ class Engine:
             self._on_event(messages.Failed(command.request_id, report))
         finally:
             self._cancelled.discard(command.request_id)
+
+    def _hand_back(self, command: messages.Command) -> None:
+        """Give up a command for an engine with torch."""
+        self._on_event(messages.HandedBack(command))
+        if isinstance(command, messages.Request) and command.request_id in self._cancelled:
+            self._on_event(messages.HandedBack(messages.Cancel(command.request_id)))
 
     def _serve_remote(self, command: messages.Load | messages.Generate | messages.CountTokens) -> Steps:
         """Run a request for a model of a server."""
@@ -370,11 +398,33 @@ class Engine:
             def progress(what: str, share: float) -> None:
                 self._on_event(messages.MeasuringProgress(command.request_id, what, share))
 
-            report = measure_report(progress, self._check, again=True)
+            if small_torch.installed():
+                report = self._measured_with_torch(command)
+            else:
+                report = measure_report(progress, self._check, again=True)
             if isinstance(self._model, LoadedModel):
                 self._model.run.planner.renew()
                 self._model.settle_anew()
         self._on_event(messages.MachineReported(command.request_id, report))
+
+    def _measured_with_torch(self, command: messages.ReportMachine) -> messages.MachineReport:
+        """Measure this machine in a process of its own, whose memory goes with it."""
+        events: queue.SimpleQueue[messages.Event | int | None] = queue.SimpleQueue()
+        process = EngineProcess(partial(run_engine, torch=True), events.put, events.put)
+        try:
+            process.send(command)
+            while True:
+                self._check()
+                with suppress(queue.Empty):
+                    event = events.get(timeout=_LOOK_S)
+                    if isinstance(event, messages.MachineReported):
+                        return event.report
+                    if isinstance(event, messages.MeasuringProgress):
+                        self._on_event(event)
+                    elif not isinstance(event, messages.EngineReady | messages.Working):
+                        raise TorchNeeded("measuring")  # it failed, and shall say so where it is seen
+        finally:
+            process.close()
 
     def _in_memory(self, options: messages.LoadOptions) -> bool:
         """Return whether nothing has to be loaded for these options."""
@@ -384,14 +434,16 @@ class Engine:
             return False
 
     def _load(
-        self, request_id: str, options: messages.LoadOptions, documents: bool = False
+        self, command: messages.Request, options: messages.LoadOptions, documents: bool = False
     ) -> tuple[LoadedModel, Run, float | None]:
         """Return the model for these options, their run, and the time of loading it if that was needed.
 
         Documents count in the model's memory from their first request on, until another model is loaded.
         """
         check(options)
+        request_id = command.request_id
         if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
+            self._need(run, command)
             if documents:
                 expect_documents(True)
             if len(self._scheduler) == 1 and self._model.leave_drafts(run):
@@ -403,6 +455,7 @@ class Engine:
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
         run = settle(options)
+        self._need(run, command)
         self._bare_bytes = held_bytes()
         last = 0.0
 
@@ -418,6 +471,12 @@ class Engine:
         for note in model.notes:
             self._on_event(messages.Notice(request_id, note))
         return model, run, model.report.load_ms
+
+    @staticmethod
+    def _need(run: Run, command: messages.Request) -> None:
+        """Raise `TorchNeeded` if this process cannot carry out a command."""
+        if small_torch.installed() and run.needs_torch(command):
+            raise TorchNeeded(run.options.model)
 
     def _unload(self) -> None:
         if self._model is not None:
@@ -485,7 +544,7 @@ def _give_back() -> None:
     give_back_memory()
 
 
-def _traceback(error: Exception) -> str:
+def _traceback(error: BaseException) -> str:
     """Return the place of a bug. The error's own text is left out: it may quote the chat."""
     frames = traceback.extract_tb(error.__traceback__)
     return "".join([*traceback.format_list(frames), type(error).__name__])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
@@ -94,9 +93,7 @@ class ReplyRun:
         self._earlier = earlier
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
-        self._sampler = settled_sampler(
-            request.sampling, model.generation_config, secrets.randbits(32), request.raw_prompt is None
-        )
+        self._sampler = settled_sampler(request.sampling, model.generation_config, request.raw_prompt is None)
         tools, template = request.tools, model.tokenizer.template
         reasoning = None if template is None or request.raw_prompt is not None else template.reasoning
         self._mask: TokenMask | None = None

@@ -10,12 +10,13 @@ import torch
 
 from engine.drafting.kind import DraftKind
 from engine.errors import InvalidOption, PicturesUnseen
-from engine.hub.bundled import paired_drafts
+from engine.hub.bundled import bundled_drafts, paired_drafts
 from engine.hub.installed import find_model, installed_models
 from engine.hub.model_head import read_head, unseen
 from engine.hub.titles import title_of_model
-from engine.messages import OWN_HEAD, Generate, LoadOptions, MachineReport, Plan, PlanReport, Promise
+from engine.messages import OWN_HEAD, Generate, LoadOptions, MachineReport, Plan, PlanReport, Promise, Request
 from engine.messages.machine import Gpu
+from engine.model.fused_layer import can_fuse
 from engine.model_file import open_model
 from engine.modes import AUTO, MEMORY_TITLES, MODES, OFF, Mode, check_options, mode_of, named_drafts
 from engine.modes.plain import LAYER_OFFLOAD, OFFLOAD, PLAIN
@@ -55,6 +56,22 @@ class Run:
         """
         plan = self.planner.load_plan(self.mode, self.drafts)
         return replace(plan, notes=(*plan.notes, self.left)) if self.left else plan
+
+    def needs_torch(self, request: Request) -> bool:
+        """Return False if the kernel library computes all of a request, so that `engine.small_torch` suffices.
+
+        It does for a GGUF file that is all in memory, with drafts that ship with it, where the reply's tokens are
+        picked by the target alone and the prompt has no pictures. tests/engine/test_without_torch.py tries what is let
+        through here.
+        """
+        opened, plan, config = self.planner.opened, self.load, self.planner.opened.config
+        picks = not isinstance(request, Generate) or (
+            request.logprobs is None and request.verify == Generate.verify and not request.pictures
+        )
+        whole = plan.weights.packed and can_fuse(config) and not plan.placement.streams
+        own = opened.place.suffix == ".gguf" and not self.options.adapter and not config.computes_beside_layers
+        drafts = {draft.name for draft in self.drafts}
+        return not (picks and whole and own and drafts.issubset(bundled_drafts(self.options.model)))
 
     def settled(self, options: LoadOptions) -> Run | None:
         """Return what other options run with if all of it is in memory for this run, in the same place, else None.

@@ -112,7 +112,7 @@ class Scheduler:
         ahead = self._draft_ahead()
         try:
             target.compute(asked, self._check_all)
-        except Exception as error:
+        except BaseException as error:
             if len(self._computing) > 1 and _is_short_memory(error):
                 self._hold_back()
                 return
@@ -169,7 +169,7 @@ class Scheduler:
         try:
             one.asked.make_draft = None
             one.draft.result()()
-        except Exception as error:
+        except BaseException as error:
             self._end(one, error)
 
     def _draft_ahead(self) -> Callable[[], None]:
@@ -238,12 +238,12 @@ class Scheduler:
     def _put(self, one: _Open, step: AskedRows | Future[Any] | None) -> None:
         one.asked, one.awaited = (None, step) if isinstance(step, Future) else (step, None)
 
-    def _throw(self, error: Exception) -> None:
+    def _throw(self, error: BaseException) -> None:
         """Tell the requests that wait for the forward that it failed."""
         for one in self._computing:
             self._end(one, error)
 
-    def _end(self, one: _Open, error: Exception) -> None:
+    def _end(self, one: _Open, error: BaseException) -> None:
         self.running = one.request_id
         self._computing = [other for other in self._computing if other is not one]
         if one.draft is not None and not one.draft.cancel():
@@ -271,7 +271,7 @@ class Scheduler:
             raise Cancelled("")
 
 
-def _is_short_memory(error: Exception) -> bool:
+def _is_short_memory(error: BaseException) -> bool:
     """Return whether memory was short, as Python or torch says it."""
     said = str(error).lower()
     return isinstance(error, MemoryError) or "alloc" in said or "out of memory" in said

@@ -64,9 +64,9 @@ _TORCH_NEEDED = (
 )  # fmt: skip
 
 # Sources that are read as the program runs: torch looks for comments in its configs, and for the decorators of
-# overloads.
+# overloads; an engine without torch looks for which GPUs it was built for.
 _SOURCE = re.compile(
-    r"torch/(\w+/)*_?config(_\w+)?\.py$|torch/(functional|nn/functional|nn/modules/rnn)\.py$", re.ASCII
+    r"torch/(\w+/)*_?config(_\w+)?\.py$|torch/(functional|version|nn/functional|nn/modules/rnn)\.py$", re.ASCII
 )
 
 

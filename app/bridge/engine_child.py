@@ -10,15 +10,15 @@ from engine.engine_process import run_engine
 from engine.terminal import set_up_streams
 
 
-def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
+def run(connection: Connection, serve: str, log_folder: Path | None, torch: bool = False) -> None:
     """Run an engine at the other end of a pipe.
 
     ``serve`` is ``module:function`` that does the work until the pipe ends. The log and the place of a crash go into
-    ``log_folder``, None for nowhere.
+    ``log_folder``, None for nowhere. ``torch`` is True if the engine needs torch.
     """
     set_up_streams()
     if log_folder is not None:
         start_log(log_folder, ENGINE)
         log_uncaught()
         watch_hard_crashes(log_folder, ENGINE)
-    run_engine(connection, serve)
+    run_engine(connection, serve, torch)

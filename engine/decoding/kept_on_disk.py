@@ -10,6 +10,7 @@ whose folder is gone was erased, and nothing of it is written any more.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import shutil
 from array import array
@@ -310,7 +311,7 @@ def _fill(file: PackedFile, tensors: Sequence[Tensor]) -> None:
 def _read(file: PackedFile, index: int, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """Return a tensor of a file. Raises PackedFileUnusable."""
     data = _section(file, str(index)).view(dtype)
-    if data.numel() != torch.Size(shape).numel():
+    if data.numel() != math.prod(shape):
         raise PackedFileUnusable(f"tensor {index} has another size")
     return data.view(shape)
 

@@ -71,7 +71,7 @@ class Part:
 
     def of_rows(self, raw: Tensor, first: int, count: int) -> Tensor:
         """Return the numbers of each row, (count, ...), from the bytes of their lines; or all of them, in its shape."""
-        aligned = raw if raw.storage_offset() % 8 == 0 else raw.clone()
+        aligned = raw if raw.data_ptr() % 8 == 0 else raw.clone()
         if not self.rows:
             return aligned.view(self.dtype).view(self.shape)
         numbers = aligned.view(self.dtype).view(-1, *self.shape[1:])
@@ -184,7 +184,7 @@ class StoredTensor:
         if self.transposed:
             first, count = 0, self.columns
         if encoding is None:
-            found = raw[0] if raw[0].storage_offset() % 8 == 0 or not self.transposed else raw[0].clone()
+            found = raw[0] if raw[0].data_ptr() % 8 == 0 or not self.transposed else raw[0].clone()
         else:
             first += self.first_row
             parts = [part.of_rows(one, first, count) for part, one in zip(encoding.parts, raw, strict=True)]
@@ -237,8 +237,9 @@ def usual_type(tensors: Iterable[StoredTensor]) -> tuple[int, float]:
 
 
 def is_finite(values: Tensor) -> bool:
-    """Return whether no number is a NaN or an infinity, by their sum, or one by one if that is too large."""
-    return bool(values.sum(dtype=torch.float32).isfinite()) or bool(values.isfinite().all())
+    """Return whether no number is a NaN or an infinity, by the extremes, which are NaN where a number is."""
+    wide = values if values.itemsize > 1 else values.float()
+    return not wide.numel() or bool(wide.amax().isfinite() and wide.amin().isfinite())
 
 
 def not_finite(stored: StoredTensor) -> WeightsNotFinite:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.messages.commands import Generate
+from engine.messages.commands import Command, Generate
 from engine.messages.machine import MachineReport, PlanReport
 from engine.messages.models import ModelPredicted, PairsFound
 from engine.messages.reports import (
@@ -30,6 +30,16 @@ class EngineReady:
     process_id: int
     version: str
     gpu: str = ""  # the GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none
+
+
+@dataclass(frozen=True)
+class HandedBack:
+    """A command that only a process with torch can carry out, or that came after such a one; nothing of it is done.
+
+    `EngineProcess` starts that process and sends it the command, and nobody else sees this event.
+    """
+
+    command: Command
 
 
 @dataclass(frozen=True)
@@ -215,6 +225,7 @@ class Failed:
 
 Event = (
     EngineReady
+    | HandedBack
     | Working
     | LoadProgress
     | ModelLoaded

@@ -210,6 +210,12 @@ class ModelConfig:
         return max(layer for layer in own if (self.windows[layer] is not None) == slides)
 
     @property
+    def computes_beside_layers(self) -> bool:
+        """True if torch computes something outside the kernel library's layers, or keeps states for them."""
+        outside = self.logit_soft_cap is not None or self.input_width or self.family.normed_embedding
+        return bool(outside or self.convolution)
+
+    @property
     def cache_parts(self) -> int:
         """Number of tensors in a layer's cache: keys and values, or latents that both are maps of."""
         return 2 if self.latent is None else 1

@@ -1,4 +1,8 @@
-"""Rotary position embedding: frequencies from the config, a table of cosines and sines, the rotation."""
+"""Rotary position embedding: frequencies from the config, a table of cosines and sines, the rotation.
+
+Powers, cosines, sines and logarithms are NumPy's in float64, rounded to float32, and the arithmetic between them is in
+float32: an engine with torch and one without have the same tables, within a rounding of transformers'.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import UnsupportedModel
 
+Floats = NDArray[numpy.float32]
 ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional")
 
 
@@ -37,7 +44,7 @@ Rotation = tuple[Tensor, Tensor, Tensor | None]
 
 
 def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool, head_dim: int | None = None) -> Rope:
-    """Compute the frequencies, to the bit as transformers does (modeling_rope_utils.py).
+    """Compute the frequencies as transformers does (modeling_rope_utils.py), but for the rounding of powers.
 
     Args:
         config: Config from `complete`.
@@ -70,6 +77,7 @@ def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool, 
     return rope
 
 
+@numpy.errstate(all="ignore")  # senseless values are refused by what comes of them
 def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, partial: bool, head_dim: int) -> Rope:
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
@@ -83,8 +91,9 @@ def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, p
     size = int(head_dim * fraction)
     if size % 2 or not 2 <= size <= head_dim:
         raise ValueError(f"{size} of {head_dim} channels are rotated")
-    steps = torch.arange(0, size, 2, dtype=torch.float) / size
-    plain = 1.0 / (base**steps)
+    steps = _counted(size, 2) / size
+    powers = _powers(base, steps)
+    plain = 1.0 / powers
     if kind in ("default", "dynamic"):  # dynamic scaling begins after the context, where Tenon ends
         return Rope(_floats(plain))
     if kind == "linear":
@@ -92,9 +101,9 @@ def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, p
     if kind == "llama3":
         return Rope(_floats(_llama3(plain, parameters)))
     if kind == "yarn":
-        return _yarn(steps, parameters, config["max_position_embeddings"])
+        return _yarn(powers, parameters, config["max_position_embeddings"])
     original = int(parameters["original_max_position_embeddings"])
-    short, long = (_stretched(base**steps, parameters[name]) for name in ("short_factor", "long_factor"))
+    short, long = (_stretched(powers, parameters[name]) for name in ("short_factor", "long_factor"))
     factor = parameters.get("factor") or config["max_position_embeddings"] / original
     scaling = parameters.get("attention_factor")
     if scaling is None:
@@ -109,37 +118,38 @@ def _proportional_pairs(parameters: Mapping[str, Any], head_dim: int) -> int:
 def _proportional(base: float, parameters: Mapping[str, Any], head_dim: int) -> Rope:
     """Return Gemma 4's RoPE: the first pairs turn as if the whole head did, and the others stand still."""
     pairs = _proportional_pairs(parameters, head_dim)
-    turning = 1.0 / (base ** (torch.arange(0, 2 * pairs, 2, dtype=torch.float) / head_dim))
-    still = torch.zeros(head_dim // 2 - pairs)
-    return Rope(_floats(torch.cat((turning / parameters.get("factor", 1.0), still))))
+    turning = 1.0 / _powers(base, _counted(2 * pairs, 2) / head_dim) / parameters.get("factor", 1.0)
+    return Rope((*_floats(turning), *(0.0,) * (head_dim // 2 - pairs)))
 
 
-def _stretched(powers: Tensor, factors: list[float]) -> Tensor:
+def _stretched(powers: Floats, factors: list[float]) -> Floats:
     """Return LongRoPE's frequencies (arXiv 2402.13753): every frequency has a divisor of its own."""
     if len(factors) != len(powers):
         raise ValueError(f"{len(factors)} factors of {len(powers)} frequencies")
-    return 1.0 / (torch.tensor(factors, dtype=torch.float) * powers)
+    return 1.0 / (numpy.asarray(factors, numpy.float32) * powers)
 
 
-def _llama3(plain: Tensor, parameters: Mapping[str, Any]) -> Tensor:
+def _llama3(plain: Floats, parameters: Mapping[str, Any]) -> Floats:
     """Return Llama 3.1's frequencies: long waves are stretched, short ones stay, those between are mixed."""
     factor, original = parameters["factor"], parameters["original_max_position_embeddings"]
     low, high = parameters["low_freq_factor"], parameters["high_freq_factor"]
+    if bool in map(type, (factor, original, low, high)):
+        raise TypeError("a switch in place of a number")
     waves = 2 * math.pi / plain
-    stretched = torch.where(waves > original / low, plain / factor, plain)
+    stretched = numpy.where(waves > original / low, plain / factor, plain)
     share = (original / waves - low) / (high - low)
     mixed = (1 - share) * stretched / factor + share * stretched
     between = (waves >= original / high) & (waves <= original / low)
-    return torch.where(between, mixed, stretched)
+    return numpy.where(between, mixed, stretched)
 
 
-def _yarn(steps: Tensor, parameters: Mapping[str, Any], context: int) -> Rope:
+def _yarn(powers: Floats, parameters: Mapping[str, Any], context: int) -> Rope:
     """Return YaRN (arXiv 2309.00071, section 3.2): frequencies that turn often stay, the others are interpolated."""
     base, original = parameters["rope_theta"], parameters["original_max_position_embeddings"]
     factor = parameters["factor"]
     if factor is None:
         factor = context / original
-    pairs = len(steps)
+    pairs = len(powers)
 
     def scale(weight: float) -> float:
         return 1.0 if factor <= 1 else 0.1 * weight * math.log(factor) + 1.0
@@ -154,8 +164,7 @@ def _yarn(steps: Tensor, parameters: Mapping[str, Any], context: int) -> Rope:
     low, high = max(low, 0), min(high, 2 * pairs - 1)
     if low == high:
         high += 0.001  # a ramp without a width divides by zero
-    kept = 1 - torch.clamp((torch.arange(pairs, dtype=torch.float) - low) / (high - low), 0, 1)
-    powers = base**steps
+    kept = 1 - numpy.clip((_counted(pairs) - low) / (high - low), 0, 1)
     frequencies = 1.0 / (factor * powers) * (1 - kept) + 1.0 / powers * kept
     scaling = parameters.get("attention_factor")
     if scaling is None:
@@ -164,8 +173,16 @@ def _yarn(steps: Tensor, parameters: Mapping[str, Any], context: int) -> Rope:
     return Rope(_floats(frequencies), float(scaling))
 
 
-def _floats(values: Tensor) -> tuple[float, ...]:
-    return tuple(values.float().tolist())
+def _counted(end: int, step: int = 1) -> Floats:
+    return numpy.arange(0, end, step, dtype=numpy.float32)
+
+
+def _powers(base: float, exponents: NDArray[Any]) -> Floats:
+    return numpy.power(float(base), exponents.astype(numpy.float64)).astype(numpy.float32)
+
+
+def _floats(values: Floats) -> tuple[float, ...]:
+    return tuple(values.astype(numpy.float32).tolist())
 
 
 class RopeTable:
@@ -186,11 +203,14 @@ class RopeTable:
         self._factors: Tensor | None = None
 
     def _make(self, frequencies: tuple[float, ...], first: int, last: int) -> tuple[Tensor, Tensor]:
-        positions = torch.arange(first, last, dtype=torch.float32)
-        angles = positions[:, None] * torch.tensor(frequencies, dtype=torch.float32)
-        cosine, sine = angles.cos() * self.rope.attention_scaling, angles.sin() * self.rope.attention_scaling
-        rows = torch.cat((cosine, cosine), -1)[:, None], torch.cat((-sine, sine), -1)[:, None]
-        return rows[0].to(self.device, self.dtype), rows[1].to(self.device, self.dtype)
+        angles = numpy.arange(first, last, dtype=numpy.float32)[:, None] * numpy.asarray(frequencies, numpy.float32)
+
+        def rows(turned: NDArray[Any], sign: int) -> Tensor:
+            half = turned.astype(numpy.float32) * numpy.float32(self.rope.attention_scaling)
+            return torch.from_numpy(numpy.concatenate((sign * half, half), -1)[:, None]).to(self.device, self.dtype)
+
+        angles = angles.astype(numpy.float64)
+        return rows(numpy.cos(angles), 1), rows(numpy.sin(angles), -1)
 
     def reserve(self, positions: int) -> None:
         """Make rows for positions 0 to ``positions`` - 1."""
@@ -202,9 +222,9 @@ class RopeTable:
         if self.rope.long_frequencies is not None:
             self._long = self._make(self.rope.long_frequencies, 0, last)
         if self.rope.query_beta:
-            times = torch.arange(last) // self.rope.query_context
-            factors = 1 + self.rope.query_beta * torch.log(1 + times.float())
-            self._factors = factors[:, None, None].to(self.device, self.dtype)
+            logarithms = numpy.log(1.0 + numpy.arange(last) // self.rope.query_context).astype(numpy.float32)
+            factors = 1 + self.rope.query_beta * logarithms
+            self._factors = torch.from_numpy(factors)[:, None, None].to(self.device, self.dtype)
 
     def addresses(self, position: int, long_text: bool) -> tuple[int, int, int | None]:
         """Return the addresses of a reserved position's cosines, signed sines, and factors of queries, if any."""

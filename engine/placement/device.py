@@ -180,7 +180,7 @@ class _Bytes:
         }
 
 
-def is_full(error: Exception) -> bool:
+def is_full(error: BaseException) -> bool:
     """Return whether memory was short, as torch says it: of its own allocators, of the driver, or of cuBLAS."""
     said = str(error).lower()
     return isinstance(error, torch.OutOfMemoryError) or "out of memory" in said or "alloc_failed" in said

@@ -14,7 +14,6 @@ another order), so the highest of the latter is always taken.
 from __future__ import annotations
 
 import hashlib
-import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -31,7 +31,7 @@ from engine.kernels.library import Packed
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, MEASURED_NAMES, WeightFormat, weight_format
-from engine.planning.probes.host import OtherWork, usable_cores
+from engine.planning.probes.host import OtherWork, read_processor
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 # A format is judged by plain decoding and by a width that verification uses.
@@ -162,9 +162,8 @@ def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[],
 
 def hardware_key() -> str:
     """Return a hash that changes with everything that the table depends on."""
-    processor = torch.cpu.get_capabilities().get("cpu_name", "") if hasattr(torch.cpu, "get_capabilities") else ""
     kernels = (library.available(), library.built_ns())
-    facts = (platform.machine(), processor, usable_cores(), kernels, torch.__version__)
+    facts = (read_processor(), kernels, torch.__version__)
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
 
@@ -198,12 +197,11 @@ def _widths(name: str) -> tuple[int, ...]:
 
 @torch.inference_mode()
 def _measure(name: str, check: Callable[[], None]) -> Row:
-    generator = torch.Generator().manual_seed(0)
     measured = weight_format(name)
-    products = _products(measured, torch.randn(_ROWS, _COLUMNS, generator=generator))
+    products = _products(measured, _normal(_ROWS))
     row: Row = {}
     for width in _widths(name):
-        tokens = torch.randn(width, _COLUMNS, generator=generator).to(measured.activations)
+        tokens = _normal(width).to(measured.activations)
         row[width] = {}
         try:
             for one in candidates(name):
@@ -224,10 +222,18 @@ def arranging_s_per_byte(name: str) -> float:
     if not measured.packed:
         return 0.0
     kind = measured.matrix_kind(_COLUMNS)
-    raw = torch.randint(256, (_ROWS * blocks.row_bytes(kind, _COLUMNS),), dtype=torch.uint8)
+    raw = _bytes(_ROWS * blocks.row_bytes(kind, _COLUMNS))
     copies = [raw.clone() for _ in range(max(1, _COPIES_BYTES // len(raw)))]
     arranged = [partial(blocks.arrange, kind, copy, _ROWS, _COLUMNS, None, wild=True) for copy in copies]
     return _seconds(arranged, torch.empty(measured.matrix_bytes(_ROWS, _COLUMNS), dtype=torch.uint8)) / len(raw)
+
+
+def _normal(rows: int) -> Tensor:
+    return torch.from_numpy(numpy.random.default_rng(0).standard_normal((rows, _COLUMNS), numpy.float32))
+
+
+def _bytes(*sizes: int) -> Tensor:
+    return torch.from_numpy(numpy.random.default_rng(0).integers(256, size=sizes, dtype=numpy.uint8))
 
 
 def _seconds(products: Sequence[Callable[[Tensor], object]], tokens: Tensor) -> float:
@@ -247,7 +253,7 @@ def _packed(kind: int, weight: Tensor) -> Packed:
     """Return a matrix in a type, or random blocks in one that nothing is quantized to."""
     if blocks.name_of(kind) in blocks.QUANTIZABLE:
         return pack(weight, kind)
-    raw = torch.randint(256, (len(weight), blocks.row_bytes(kind, weight.shape[1])), dtype=torch.uint8)
+    raw = _bytes(len(weight), blocks.row_bytes(kind, weight.shape[1]))
     return blocks.arrange(kind, raw, len(weight), weight.shape[1], wild=True)
 
 

@@ -90,7 +90,7 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
         (rows, columns) float32; plain numbers in their own type, maybe the bytes themselves.
     """
     if kind in PLAIN:
-        aligned = raw if raw.storage_offset() % PLAIN[kind].itemsize == 0 else raw.clone()
+        aligned = raw if raw.data_ptr() % PLAIN[kind].itemsize == 0 else raw.clone()
         return aligned.view(PLAIN[kind]).view(-1, columns)
     return blocks.dequantize(kind, raw, columns)
 

@@ -61,6 +61,7 @@ RANKS = {
     "engine.preparer": -3,
     "engine.descriptors": -3,
     "engine.kept_secret": -4,
+    "engine.small_torch": -5,
 }
 # Makes the bundled models with everything below it; whatever trains or calibrates imports it.
 TOP = "engine.training"

@@ -44,6 +44,7 @@ def test_modules_of_torch(name: str, wanted: bool) -> None:
 def test_sources_that_are_read_as_the_program_runs_go_along() -> None:
     assert source_wanted("C:\\x\\torch\\distributed\\config.py")
     assert source_wanted("/x/torch/fx/experimental/_config.py")
+    assert source_wanted("/x/torch/version.py")  # `engine.small_torch` reads it
     assert not source_wanted("/x/torch/nn/modules/linear.py")
 
 

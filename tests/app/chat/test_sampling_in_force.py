@@ -16,7 +16,7 @@ def test_what_is_shown_is_what_the_engine_samples_with() -> None:
             SamplingOptions(temperature=0.3),
             SamplingOptions(temperature=0.0, top_k=7),
         ):
-            sampler = settled_sampler(asked, own, 1)
+            sampler = settled_sampler(asked, own)
             shown = sampling_in_force(asdict(asked), model_advice(own, None))
             names = {"temperature", "repetition_penalty"} if sampler.temperature == 0.0 else set(shown)
             assert {name: shown[name].value for name in names} == {name: getattr(sampler, name) for name in names}
