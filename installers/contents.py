@@ -49,7 +49,7 @@ DATA_PACKAGES = (
 # is imported with torch, needed or not; hooks/no_compiler.py stands in for the first.
 _TORCH_UNUSED = (
     "torch._dynamo", "torch._inductor", "torch._numpy", "torch._vendor.quack", "torch.ao.quantization.fx",
-    "torch.ao.ns", "torch.ao.pruning",
+    "torch.ao.pruning",
     "torch.backends._nnapi", "torch.distributed._composable", "torch.distributed._shard", "torch.distributed._tools",
     "torch.distributed.checkpoint", "torch.distributed.elastic", "torch.distributed.flight_recorder",
     "torch.distributed.fsdp", "torch.distributed.pipelining", "torch.distributed.tensor",

@@ -89,6 +89,12 @@ def test_the_kernel_is_asked_for_emulation_where_nobody_had(able: Path) -> None:
     assert (root.BINFMT / "register").read_text() == ":qemu-aarch64:M::...:POF"
 
 
+def test_an_emulated_processor_is_a_board_s_unless_another_is_named() -> None:
+    assert f"QEMU_CPU={root.QEMU_CPU}" in root.inside_system(Path("/x"), 1, {}, "true")
+    command = root.inside_system(Path("/x"), 1, {"QEMU_CPU": "max"}, "true")
+    assert [part for part in command if part.startswith("QEMU_CPU")] == ["QEMU_CPU=max"]
+
+
 @pytest.mark.parametrize("rest", [["--remove"], ["--", "true"]])
 @pytest.mark.parametrize("mine", ["mine", "etc/debian_version"])  # a board's own card in a reader, or this PC's system
 def test_a_folder_with_other_things_is_left_alone(
