@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import queue
+import shutil
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -27,7 +28,11 @@ from engine.messages import (
     Picture,
 )
 from engine.model.decoder import TextRows
+from tests.support import heads
+from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.heads import make_head
+from tests.support.prompt_tokens import write_prompt_tokens
 from tests.support.seeing import MODELS, drawing, picture_of, reference, rendered, write_seeing
 
 COUNT = 32
@@ -45,6 +50,9 @@ def turn(text: str, *images: object) -> ChatMessage:
     places = [sum(map(len, pieces[: at + 1])) for at in range(len(images))]
     pictures = tuple(picture_of(image, at) for image, at in zip(images, places, strict=True))
     return ChatMessage("user", "".join(pieces), pictures=pictures)
+
+
+SHOWN = [turn("Look: # The model and # the model that guesses.", drawing(64, 40, 1), drawing(30, 70, 2))]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -67,6 +75,59 @@ def gemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("gemma3")
     write_seeing(folder, "gemma3")
     return folder
+
+
+@pytest.fixture(scope="module")
+def said(client: EngineClient, gemma: Path) -> tuple[int, ...]:
+    return client.answer(SHOWN, gemma, mode="plain", weights="fp32", max_tokens=COUNT).token_ids
+
+
+@pytest.fixture(scope="module")
+def drafts(tmp_path_factory: pytest.TempPathFactory, gemma: Path) -> dict[str, Path]:
+    """Drafts by their kinds: another model that does not see, the model itself, heads, and prompt tokens."""
+    folder = tmp_path_factory.mktemp("drafts")
+    write_checkpoint(folder / "other", tokenizer=False, vocab_size=448)
+    for file in gemma.glob("tokenizer*"):
+        shutil.copy(file, folder / "other")
+    found = {"other": folder / "other", "own": gemma, "asking": write_prompt_tokens(folder / "asking")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(heads, "VOCABULARY", 448)
+        patch.setitem(heads.CONFIG, "vocab_size", 448)
+        for kind in ("eagle", "medusa"):
+            found[kind] = make_head(kind).write(folder / kind, safetensors=True)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mode", "kinds", "more"),
+    [
+        ("dovetail", ("own",), {"as_published": True}),
+        ("dovetail", ("other",), {"as_published": True}),
+        ("dovetail", ("eagle",), {"as_published": True}),
+        ("ghidorah", ("medusa",), {}),
+        ("ppd", ("asking",), {}),
+        ("minions", ("own", "eagle", "medusa", "asking"), {}),
+        ("llmcad", ("own",), {}),
+        ("plain", (), {"memory": "disk"}),
+        ("lookup", (), {"memory": "disk"}),
+        ("llmcad", ("own",), {"memory": "disk"}),
+    ],
+)
+def test_each_mode_and_each_place_of_the_weights_says_the_same(
+    client: EngineClient,
+    gemma: Path,
+    said: tuple[int, ...],
+    drafts: dict[str, Path],
+    mode: str,
+    kinds: tuple[str, ...],
+    more: dict[str, Any],
+) -> None:
+    named = tuple(str(drafts[kind]) for kind in kinds)
+    options: dict[str, Any] = {**more, "drafts": named, "draft_nodes": 4} if named else more
+    reply = client.answer(SHOWN, gemma, mode=mode, weights="fp32", max_tokens=COUNT, **options)
+    assert reply.token_ids == said
+    assert (reply.mode, reply.drafts) == (mode, named) or mode == "lookup"
+    assert reply.timings.draft_n > 0 or not more.get("as_published")  # others draft where it is worth the time
 
 
 @pytest.fixture
@@ -155,6 +216,8 @@ def test_replies_side_by_side_are_those_alone(client: EngineClient, gemma: Path)
         client.request([turn(text, drawing(64, 40, seed))], gemma, mode="plain", weights="fp32", max_tokens=12)
         for seed, text in enumerate(("Look: # What is it?", "The quick brown fox # jumps.", "#"))
     ]
+    words = [ChatMessage("user", "The quick brown fox jumps over the lazy dog. " * 9)]
+    asked.insert(1, client.request(words, gemma, mode="plain", weights="fp32", max_tokens=12))
     alone = [finished.reply.token_ids for one in asked if isinstance(finished := client.finish(one), Finished)]
     together = queue.Queue[Event]()
     with closing(Engine(together.put)) as engine:
