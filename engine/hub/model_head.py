@@ -98,7 +98,7 @@ def _sees(config: dict[str, Any]) -> bool:
     from engine.families import SUPPORTED
 
     family = SUPPORTED.get((config.get("architectures") or [""])[0])
-    return family is not None and bool(family.sight and config.get("vision_config"))
+    return family is not None and bool(family.sights and config.get("vision_config"))
 
 
 def _sees_by_file(gguf: Path) -> bool:
@@ -112,8 +112,8 @@ def _sees_by_file(gguf: Path) -> bool:
     form = GGUF.get(str(said.get("general.architecture")))
     if beside is None or form is None:
         return False
-    sight = SUPPORTED[form.architecture].sight
-    return projector_of(read_header(beside).metadata) == sight and names_pictures(said, sight)
+    projector = projector_of(read_header(beside).metadata)
+    return projector in SUPPORTED[form.architecture].sights and names_pictures(said, projector)
 
 
 def _head(type_: str, context: object, base: bool, sees: bool) -> ModelHead:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from PIL import Image
 
 from engine.documents.pictures import scaled_picture
+from engine.errors import ConfigInvalid
 from engine.families import SUPPORTED
 from engine.hub.model_head import read_head
 from engine.vision.files import open_tower
@@ -32,7 +34,7 @@ def seen(tower: Tower, image: Image.Image) -> list[torch.Tensor]:
     """The rows of each run of a picture."""
     picture = picture_of(image)
     sizes = tower.sizes(picture.width, picture.height)
-    scaled = scaled_picture(picture, sizes, tower.resample)
+    scaled = scaled_picture(picture, sizes, tower.resample, chained=tower.chained)
     pixels = [
         torch.from_numpy(np.frombuffer(one, np.uint8).copy()).view(height, width, 3)
         for one, (width, height) in zip(scaled, sizes, strict=True)
@@ -49,7 +51,8 @@ def seen(tower: Tower, image: Image.Image) -> list[torch.Tensor]:
 
 def theirs(model: Any, name: str, inputs: Any) -> torch.Tensor:
     """The rows of the same picture by transformers, in order."""
-    given = {key: value for key, value in inputs.items() if key in ("pixel_values", "image_grid_thw")}
+    names = ("pixel_values", "image_grid_thw", "image_position_ids", "image_sizes", "spatial_shapes")
+    given = {key: value for key, value in inputs.items() if key in (*names, "pixel_attention_mask")}
     with torch.no_grad():
         found = model.model.get_image_features(**given)
     parts = [getattr(found, "pooler_output", found), *(getattr(found, "deepstack_features", None) or ())]
@@ -67,3 +70,15 @@ def test_pictures_become_the_rows_that_transformers_makes_of_them(tmp_path: Path
         image = drawing(*size)
         expected = theirs(model, name, processed(tmp_path, name, [image]))
         torch.testing.assert_close(torch.cat(seen(tower, image)), expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("gemma4", {"max_soft_tokens": -1}), ("lfm2vl", {"tile_size": -32}), ("pixtral", {"size": {"longest_edge": -1}})],
+)
+def test_bounds_of_pictures_that_make_no_sense_are_refused(tmp_path: Path, name: str, changes: dict[str, Any]) -> None:
+    write_seeing(tmp_path, name)
+    file = tmp_path / "preprocessor_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+    with pytest.raises(ConfigInvalid, match="fit no model"):
+        loaded(tmp_path)
