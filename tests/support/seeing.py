@@ -344,8 +344,8 @@ def _parts(name: str, image: Image.Image, settings: Any) -> tuple[list[torch.Ten
         scaled = torch.from_numpy(np.array(image.resize(size, Image.Resampling(settings.get("resample", 3)))))
         whole = (scaled.float() / 255 - torch.tensor(settings["image_mean"])) / torch.tensor(settings["image_std"])
         step_down, step_across = (tile, tile) if tile else size[::-1]
-        for line in whole.split(step_down):
-            for part in line.split(step_across, 1):
+        for line in torch.split(whole, step_down):
+            for part in torch.split(line, step_across, 1):
                 high, wide = part.shape[0] // side, part.shape[1] // side
                 found.append(part.view(high, side, wide, side, 3).transpose(1, 2).reshape(-1, side, side, 3))
                 grids.append((high, wide))
