@@ -65,7 +65,7 @@ class TextPictures:
             ends = torch.arange(1, len(piece) + 1, dtype=torch.int32)
             for _, _, own in runs:
                 ends[own] = own.stop
-            mask = Ends(ends)
+            mask = Ends(ends, all(run.mutual != "all" for _, run, _ in runs))
         if self._turned:
             shift = self.shift(before, len(before) + min(runs[0][0], 0) if runs else len(before))
             turned = (rows.positions - shift).expand(3 if runs else 1, -1).clone()

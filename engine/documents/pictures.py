@@ -79,14 +79,16 @@ def scaled_picture(
     sizes: Sequence[tuple[int, int]],
     resample: int = 3,
     cancelled: Callable[[], bool] = lambda: False,
+    chained: bool = False,
 ) -> list[bytes]:
-    """Return a picture in some sizes, each made of the one before.
+    """Return a picture in some sizes.
 
     Args:
         picture: The picture; one without a digest is taken as it is.
         sizes: Width and height of each size, in pixels.
         resample: Pillow's number of a filter: 1 for Lanczos, 2 for bilinear, 3 for bicubic.
         cancelled: True once nobody waits for it any more.
+        chained: True if each size is made of the one before, and not of the picture.
 
     Returns:
         For each size its pixels row by row, in red, green and blue of 8 bits.
@@ -96,7 +98,7 @@ def scaled_picture(
         Cancelled: Nobody waits any more.
     """
     name = picture.name or "picture"
-    wanted = {"sizes": list(sizes), "resample": resample, "sha256": picture.sha256}
+    wanted = {"sizes": list(sizes), "resample": resample, "sha256": picture.sha256, "chained": chained}
     whole = memoryview(_asked(_SCALE, name, _file_of(picture), wanted, cancelled))
     ends = [0]
     for width, height in sizes:
@@ -191,8 +193,9 @@ def scale(question: bytes) -> bytes:
         return b"="
     parts = [b"="]
     for size in wanted["sizes"]:
-        image = image.resize(tuple(size), Image.Resampling(wanted["resample"]))
-        parts.append(image.tobytes())
+        scaled = image.resize(tuple(size), Image.Resampling(wanted["resample"]))
+        parts.append(scaled.tobytes())
+        image = scaled if wanted["chained"] else image
     return b"".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Google's Gemma 2, 3 and 4, their text parts, and the drafts that come with Gemma 4."""
+"""Google's Gemma 2, 3 and 4, and the drafts that come with Gemma 4."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from engine.families.family import (
     sizes,
 )
 from engine.families.gguf_values import GgufValues
-from engine.sentences import mark
 
 _GEMMA3 = Family(
     "Gemma 3",
@@ -34,7 +33,7 @@ _GEMMA3 = Family(
     scaled_embedding=True,
     scalar_scale=True,
     windows="layer_types",
-    sight="gemma3",
+    sights=("gemma3",),
 )
 _GEMMA4 = Family(
     "Gemma 4",
@@ -59,10 +58,10 @@ _GEMMA4 = Family(
         expert_scale="router.per_expert_scale",
     ),
     stacks={f"experts.{name}": Stack((f"experts.{{}}.{name}.weight",)) for name in ("gate_up_proj", "down_proj")},
+    sights=("gemma4v", "gemma4uv"),
 )
 _GEMMA4_MULTIMODAL = replace(
     _GEMMA4,
-    name=mark("Gemma 4 (text part)"),
     tensor_prefixes=("model.language_model.", "language_model.model."),
     text_config="text_config",
     text_types=("gemma4_text",),

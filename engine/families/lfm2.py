@@ -39,11 +39,13 @@ _LFM2 = Family(
         ("self_attn.o_proj", "self_attn.out_proj"),
     ),
     convolution="conv",
+    sights=("lfm2",),
     stacks={"conv.conv.weight": Stack(("conv.conv.weight",), flat=True)},
 )
 _LFM3 = replace(
     _LFM2,
     name="LFM3",
+    sights=(),
     sandwich_norm=True,
     output_gate="heads",
     partial_rotary=True,
@@ -119,6 +121,7 @@ def _dense_values(file: GgufValues) -> dict[str, Any]:
 LINE = Line(
     families={
         "Lfm2ForCausalLM": _LFM2,
+        "Lfm2VlForConditionalGeneration": replace(_LFM2, text_types=("lfm2",), **TEXT_PART),
         "Lfm2MoeForCausalLM": replace(
             _LFM2,
             name=mark("LFM2 with experts"),

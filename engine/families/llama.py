@@ -6,8 +6,10 @@ from engine.families.family import Family, GgufForm, KnownTemplate, Line, Values
 
 LINE = Line(
     families={
-        # SmolVLM is one in GGUF
-        "LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None, sight="idefics3")
+        # in GGUF SmolVLM and Mistral Small 3 are such too
+        "LlamaForCausalLM": Family(
+            "Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None, sights=("idefics3", "pixtral")
+        )
     },
     values={"llama": Values(sizes(32_000, 2048, 11_008))},
     gguf={

@@ -1,4 +1,4 @@
-"""Mistral AI's Mistral, Ministral 3, and the text part of Mistral 3."""
+"""Mistral AI's Mistral, Mistral 3 and Ministral 3."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from engine.families.family import (
     sizes,
 )
 from engine.families.gguf_values import GgufValues
-from engine.sentences import mark
 
 
 def _values(file: GgufValues) -> dict[str, Any]:
@@ -41,9 +40,9 @@ def _written(values: Mapping[str, Any]) -> dict[str, Any]:
 LINE = Line(
     families={
         "MistralForCausalLM": Family("Mistral", windows="all"),
-        "Ministral3ForCausalLM": Family("Ministral 3", windows="all"),
+        "Ministral3ForCausalLM": Family("Ministral 3", windows="all", sights=("pixtral",)),
         "Mistral3ForConditionalGeneration": Family(
-            mark("Mistral 3 (text part)"), windows="all", text_types=("mistral", "ministral3"), **TEXT_PART
+            "Mistral 3", windows="all", text_types=("mistral", "ministral3"), sights=("pixtral",), **TEXT_PART
         ),
     },
     values={

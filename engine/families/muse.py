@@ -8,7 +8,6 @@ from typing import Any
 
 from engine.families.family import Family, GgufForm, Line, Values, sizes
 from engine.families.gguf_values import GgufValues
-from engine.sentences import mark
 
 
 def _settle(values: dict[str, Any], raw: Mapping[str, Any]) -> None:
@@ -38,7 +37,7 @@ def _written(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _MUSE = Family(
-    mark("Muse-Glimmer (text part)"),
+    "Muse-Glimmer",
     qkv_bias=None,
     output_bias=None,
     query_key_norm=None,
@@ -53,14 +52,13 @@ _MUSE = Family(
     text_config="text_config",
     text_types=("muse_glimmer_text",),
     ignored_prefixes=("model.vision_tower.", "model.vision_adapter.", "model.vision_projection."),
+    sights=("muse-glimmer",),
 )
 LINE = Line(
     families={
         "MuseGlimmerForConditionalGeneration": _MUSE,
         # GGUF files have all norms as they are, and the factor of queries in a norm.
-        "MuseGlimmerForCausalLM": replace(
-            _MUSE, name="Muse-Glimmer", norm_offset=0.0, text_config=None, tensor_prefixes=("model.",)
-        ),
+        "MuseGlimmerForCausalLM": replace(_MUSE, norm_offset=0.0, text_config=None, tensor_prefixes=("model.",)),
     },
     values={
         "muse_glimmer_text": Values(

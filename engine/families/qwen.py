@@ -101,7 +101,7 @@ def _recurrent(family: Family) -> Family:
         stacks={f"{_CONVOLUTION}.weight": Stack((f"{_CONVOLUTION}.weight",), flat=True), **stacks},
         experts=None if experts is None else replace(experts, fused=tuple(_EXPERT + name for name in _FUSED)),
         sections=() if family.delta == "joined" else (11, 11, 10),
-        sight="" if family.delta == "joined" else _SIGHT,
+        sights=() if family.delta == "joined" else (_SIGHT,),
     )
 
 
@@ -121,8 +121,17 @@ _QWEN3VL = Family(
     output_bias=None,
     query_key_norm=True,
     ignored_prefixes=("model.visual.",),
-    sight=_SIGHT,
+    sights=(_SIGHT,),
     sections=(24, 20, 20),
+)
+_QWEN3VL_MOE = replace(
+    _QWEN3VL,
+    name=mark("Qwen3-VL with experts"),
+    experts=FamilyExperts(fused=tuple(_EXPERT + name for name in _FUSED)),
+    stacks={
+        f"mlp.experts.{name}": Stack((f"{_EXPERT}{name}.weight",), transposed=True, columns=columns)
+        for name, columns in zip(_FUSED, ("hidden_size", "moe_intermediate_size"), strict=True)
+    },
 )
 _QWEN35 = _recurrent(Family("Qwen3.5", delta="apart"))
 _QWEN35_MOE = _recurrent(Family(mark("Qwen3.5 with experts"), delta="apart", experts=_SHARED))
@@ -192,13 +201,10 @@ LINE = Line(
             windows="all",
             experts=FamilyExperts(),
         ),
-        "Qwen3VLForConditionalGeneration": replace(
-            _QWEN3VL,
-            text_config="text_config",
-            text_types=("qwen3_vl_text",),
-            tensor_prefixes=("model.language_model.",),
-        ),
+        "Qwen3VLForConditionalGeneration": _text_part(_QWEN3VL, "Qwen3-VL", "qwen3_vl_text"),
         "Qwen3VLForCausalLM": _QWEN3VL,  # which GGUF files are
+        "Qwen3VLMoeForConditionalGeneration": _text_part(_QWEN3VL_MOE, _QWEN3VL_MOE.name, "qwen3_vl_moe_text"),
+        "Qwen3VLMoeForCausalLM": _QWEN3VL_MOE,
         "Qwen3NextForCausalLM": _recurrent(Family("Qwen3-Next", delta="joined", experts=_SHARED)),
         "Qwen3_5ForCausalLM": _QWEN35,
         "Qwen3_5ForConditionalGeneration": _text_part(_QWEN35, "Qwen3.5", "qwen3_5_text"),
@@ -220,6 +226,15 @@ LINE = Line(
         "qwen3": Values({**_DENSE, "head_dim": 128}, slides=_slides),
         "qwen3_vl_text": Values(
             {**sizes(151_936, 128_000, 22_016, kv_heads=32), "head_dim": 128, "rope_theta": 500_000.0}
+        ),
+        "qwen3_vl_moe_text": Values(
+            {
+                **sizes(151_936, 128_000, 5632, hidden=2048, layers=24, heads=16, kv_heads=16),
+                **experts(60, 4, 1408),
+                "decoder_sparse_step": 1,
+                "mlp_only_layers": None,
+                "rope_theta": 500_000.0,
+            }
         ),
         "qwen3_moe": Values(
             {
@@ -250,6 +265,13 @@ LINE = Line(
         "qwen3moe": GgufForm("Qwen3MoeForCausalLM", "qwen3_moe", splitting="qwen2"),
         "qwen3vl": GgufForm(
             "Qwen3VLForCausalLM", "qwen3_vl_text", values=_sections, read=("n_deepstack_layers",), splitting="qwen2"
+        ),
+        "qwen3vlmoe": GgufForm(
+            "Qwen3VLMoeForCausalLM",
+            "qwen3_vl_moe_text",
+            values=_sections,
+            read=("n_deepstack_layers",),
+            splitting="qwen2",
         ),
         "qwen3next": _recurrent_form("Qwen3NextForCausalLM", "qwen3_next"),
         "qwen35": _recurrent_form("Qwen3_5ForCausalLM", "qwen3_5_text"),

@@ -131,7 +131,7 @@ class StoredTensor:
     @property
     def columns(self) -> int:
         """Elements of a row; a vector is one row, since its numbers need not fill whole bytes."""
-        return self.shape[-1]
+        return self.shape[-1] if self.shape else 1
 
     @property
     def rows(self) -> int:

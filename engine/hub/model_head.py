@@ -98,7 +98,7 @@ def _sees(config: dict[str, Any]) -> bool:
     from engine.families import SUPPORTED
 
     family = SUPPORTED.get((config.get("architectures") or [""])[0])
-    return family is not None and bool(family.sight and config.get("vision_config"))
+    return family is not None and bool(family.sights and config.get("vision_config"))
 
 
 def sees_with(gguf: Path, tower: Path | None) -> bool:
@@ -116,8 +116,8 @@ def sees_with(gguf: Path, tower: Path | None) -> bool:
     form = GGUF.get(str(said.get("general.architecture")))
     if tower is None or form is None:
         return False
-    sight = SUPPORTED[form.architecture].sight
-    return projector_of(read_header(tower).metadata) == sight and names_pictures(said, sight)
+    projector = projector_of(read_header(tower).metadata)
+    return projector in SUPPORTED[form.architecture].sights and names_pictures(said, projector)
 
 
 def _head(type_: str, context: object, base: bool, sees: bool) -> ModelHead:

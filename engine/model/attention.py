@@ -42,6 +42,7 @@ class Ends:
     """Uncommitted rows of a chain that each new row sees, as their number: those of a picture see each other."""
 
     counts: Tensor  # (n,) int32 number of first uncommitted rows that each row sees, at least up to its own
+    windows_alone: bool = False  # True if layers that see all positions have a plain chain (Gemma 4)
 
     def mask(self, uncommitted: int) -> Tensor:
         """Return the same as an (n, uncommitted) bool mask."""

@@ -262,10 +262,10 @@ class Decoder:
         if make is None:
             return None
         tokens = torch.cat([text.tokens for text in texts])
-        if all(text.embeddings is None for text in texts):
-            return make(tokens.tolist(), hidden).contiguous()
-        entering, given = make(tokens.clamp(min=0).tolist(), hidden), tokens < 0
-        entering[given] = make.projected(hidden[given])
+        # Rows of pictures have the inputs of token 0, the others without a token have none of a token.
+        entering, given = make(tokens.clamp(min=0).tolist(), hidden), tokens == -1
+        if given.any():
+            entering[given] = make.projected(hidden[given])
         return entering.contiguous()
 
     @property
@@ -498,6 +498,11 @@ class _SeenText:
     def turned_positions(self) -> Tensor:
         return self.positions[-self.count :] if self.turned is None else self.turned
 
+    def within(self, window: int | None) -> _SeenText:
+        """Return the same for layers of a window."""
+        chain = window is None and isinstance(self.tree, Ends) and self.tree.windows_alone
+        return replace(self, tree=None) if chain else self
+
     @property
     def mask(self) -> Tensor | None:
         tree = self.tree
@@ -515,6 +520,7 @@ class _View:
         self._texts = texts
         self._seen: dict[tuple[int | None, int], list[SeenRows]] = {}
         self._steps: dict[tuple[int | None, int | None], FusedStep] = {}
+        self._fused: dict[bool, list[FusedText]] = {}  # by whether layers see all positions
         self.rotations = self._rotations()  # rotations of the new rows, for each rope
 
     @cached_property
@@ -531,7 +537,7 @@ class _View:
                     step_mask(
                         text.positions,
                         text.count,
-                        text.mask,
+                        text.within(window).mask,
                         text.cache.length,
                         window,
                         self._side.cache,
@@ -569,18 +575,17 @@ class _View:
         if (window, rope) not in self._steps:
             rotation = None if rope is None else self.rotations[rope]
             dtype = self._texts[0].cache.any_store.dtype
-            self._steps[window, rope] = fused_step(self._fused_texts, dtype, window, rotation, inputs)
+            whole = window is None
+            if whole not in self._fused:
+                self._fused[whole] = [
+                    fused_text(
+                        *(text.count, text.within(window).tree, text.cache.any_store, text.cache.length),
+                        len(text.positions) - text.count,
+                    )
+                    for text in self._texts
+                ]
+            self._steps[window, rope] = fused_step(self._fused[whole], dtype, window, rotation, inputs)
         return self._steps[window, rope]
-
-    @cached_property
-    def _fused_texts(self) -> list[FusedText]:
-        return [
-            fused_text(
-                *(text.count, text.tree, text.cache.any_store, text.cache.length),
-                len(text.positions) - text.count,
-            )
-            for text in self._texts
-        ]
 
     def _rotations(self) -> list[Rotation]:
         texts, rotations = self._texts, self._decoder.rotations
@@ -596,8 +601,8 @@ class _View:
         carry = self._decoder.source.carry
         texts = []
         for text in self._texts:
-            tree = text.mask
-            tree = None if tree is None else carry(tree, side)
+            tree = text.tree if isinstance(text.tree, Ends) else text.mask
+            tree = carry(tree, side) if isinstance(tree, Tensor) else tree
             turned = None if text.turned is None else carry(text.turned, side)
             texts.append(replace(text, positions=carry(text.positions, side), tree=tree, turned=turned))
         return _View(self._decoder, side, texts)

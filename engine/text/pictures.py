@@ -19,7 +19,14 @@ from engine.messages import ChatMessage, PictureLayout
 #: Stands for a picture in a message's text.
 MARK = "\ufffc"
 #: Tokens for pictures, by llama.cpp's names of what reads them; tokenizers of models that do not see have none of them.
-ANCHORS = {"gemma3": "<start_of_image>", "idefics3": "<image>", "qwen3vl_merger": "<|image_pad|>"}
+ANCHORS = {
+    "gemma3": "<start_of_image>",
+    **dict.fromkeys(("gemma4v", "gemma4uv"), "<|image|>"),
+    **dict.fromkeys(("idefics3", "lfm2"), "<image>"),
+    "muse-glimmer": "<|patch|>",
+    "pixtral": "[IMG]",
+    "qwen3vl_merger": "<|image_pad|>",
+}
 # Ids of a picture's first rows are below this, those of its others between this and 0.
 _FIRST, _BITS = -(1 << 30), (1 << 30) - 1
 
@@ -34,7 +41,8 @@ def row_ids(layout: PictureLayout, run: int) -> list[int]:
     """Return the ids of the rows of one of a picture's runs."""
     count = layout.runs[run]
     drawn = struct.unpack(f"<{count}I", shake_256(f"{layout.key}:{run}".encode()).digest(4 * count))
-    return [2 * _FIRST + (drawn[0] & _BITS), *(_FIRST + (one & _BITS) for one in drawn[1:])]
+    # -1 is a row without a token that is no picture's
+    return [2 * _FIRST + (drawn[0] & _BITS), *(min(_FIRST + (one & _BITS), -2) for one in drawn[1:])]
 
 
 def begins_run(token: int) -> bool:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from engine.vision import gemma3, qwen, smolvlm
+from engine.vision import gemma3, gemma4, lfm2, muse, pixtral, qwen, smolvlm
 from engine.vision.tower import Sight
 
-SIGHTS: dict[str, Sight] = {module.SIGHT.projector: module.SIGHT for module in (gemma3, qwen, smolvlm)}
-"""Families of towers by llama.cpp's names of their projectors, which families of decoders name (`Family.sight`)."""
+SIGHTS: dict[str, Sight] = {
+    sight.projector: sight
+    for sight in (
+        *(module.SIGHT for module in (gemma3, gemma4, lfm2, muse, pixtral, qwen, smolvlm)),
+        gemma4.UNIFIED,
+    )
+}
+"""Families of towers by llama.cpp's names of their projectors, which families of decoders name (`Family.sights`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ _NAMES = {
     "heads": ("num_attention_heads", "num_heads", "attention.head_count"),
     "image_size": ("image_size",),
     "patch": ("patch_size",),
-    "epsilon": ("layer_norm_eps", "attention.layer_norm_epsilon"),
+    "epsilon": ("layer_norm_eps", "rms_norm_eps", "attention.layer_norm_epsilon"),
     "mean": ("image_mean",),
     "std": ("image_std",),
 }
@@ -58,32 +58,30 @@ def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: 
     """
     gguf = find_gguf(place)
     if gguf is None:
-        sight = SIGHTS.get(family.sight)
-        if sight is None or not any(_is_of(name, sight) for name in checkpoint.names):
+        parts = {part for name in checkpoint.names for part in name.split(".")}
+        sight = next((SIGHTS[name] for name in family.sights if SIGHTS[name].roots[0] in parts), None)
+        if sight is None:
             return None
         tensors: TowerTensors = _InFolder(sight, checkpoint, text_width)
     else:
         beside = find_tower(gguf)
         if beside is None:
             return None
-        tensors = _InGguf(beside, family.sight, text_width)
         said = read_header(gguf).metadata
-        if not names_pictures(said, family.sight):
+        tensors = _InGguf(beside, family.sights, text_width, said)
+        if not names_pictures(said, tensors.sight.projector):
             raise _of_another_model(beside, "no token for a picture")
         deep = tensors.sight.tower(tensors).row_width // text_width - 1
         if deep != int(said.get(f"{said.get('general.architecture')}.n_deepstack_layers") or 0):
             raise _of_another_model(beside, f"{deep} deepstack layers")
     values = tensors.values
     sizes = values.hidden, values.layers, values.heads, values.image_size, values.patch, values.merge
-    if min(sizes) < 1 or values.hidden % values.heads:
+    own = (value for value in values.more.values() if type(value) is int)
+    if min(*sizes, *own) < 1 or values.hidden % values.heads:
         raise ConfigInvalid(
             "The sizes in the config of the picture encoder fit no model: download it again.", details=str(values)
         )
     return tensors.sight.tower(tensors)
-
-
-def _is_of(name: str, sight: Sight) -> bool:
-    return not set(sight.roots).isdisjoint(name.split("."))
 
 
 class _InFolder(TowerTensors):
@@ -93,7 +91,7 @@ class _InFolder(TowerTensors):
         self.sight = sight
         self._checkpoint = checkpoint
         self._ends: dict[str, str] = {}
-        own = [name for name in checkpoint.names if _is_of(name, sight)]
+        own = [name for name in checkpoint.names if not set(sight.roots).isdisjoint(name.split("."))]
         for name in own:
             parts = name.split(".")
             self._ends.update({".".join(parts[at:]): name for at in range(len(parts))})
@@ -118,18 +116,18 @@ class _InFolder(TowerTensors):
         if name in self.sight.whole:
             return self.sight.whole[name]
         module, _, kind = name.rpartition(".")
-        if module in self.sight.names:
-            return f"{self.sight.names[module]}.{kind}"
         parts = module.split(".")
         number = next((part for part in parts if part.isdecimal()), "")
-        known = self.sight.names.get(".".join("{}" if part == number else part for part in parts), module)
-        return f"{known.format(number)}.{kind}"
+        general = ".".join("{}" if part == number else part for part in parts)
+        known = self.sight.names.get(module) or self.sight.names.get(general, module).format(number)
+        # Gemma 4 has maps in modules with their bounds
+        return f"{known}.{kind}" if f"{known}.{kind}" in self._ends else f"{known}.linear.{kind}"
 
 
 class _InGguf(TowerTensors):
     """Tensors of a tower in a file of its own."""
 
-    def __init__(self, path: Path, sight: str, text_width: int) -> None:
+    def __init__(self, path: Path, sights: Sequence[str], text_width: int, model: Mapping[str, Any]) -> None:
         header = read_header(path)
         metadata = header.metadata
         projector = projector_of(metadata)
@@ -144,13 +142,14 @@ class _InGguf(TowerTensors):
         self._shapes = {name: tensor.shape for name, tensor in header.tensors.items()}
         self._file = GgufFile(header, {name: Source(name) for name in header.tensors})
         self._files = {path: WatchedFile(path)}
-        self.weights = sum(map(math.prod, self._shapes.values()))
+        others = ("a.", "mm.a.")  # what hears
+        self.weights = sum(math.prod(shape) for name, shape in self._shapes.items() if not name.startswith(others))
         with _sound_values(_BAD_FILE, path.name):
             found = {key.removeprefix("clip.vision."): value for key, value in metadata.items()}
-            self.values = _values(found, self.sight.more_in_gguf(metadata), text_width)
+            self.values = _values(found, self.sight.more_in_gguf({**model, **metadata}), text_width)
             made_for = int(metadata.get("clip.vision.projection_dim") or text_width)
-        if made_for != text_width or projector != sight:
-            raise _of_another_model(path, f"{projector}, {made_for}; {sight}, {text_width}")
+        if made_for != text_width or projector not in sights:
+            raise _of_another_model(path, f"{projector}, {made_for}; {sights}, {text_width}")
         self.digest = _digest(self.values, self._file.identity())
 
     def has(self, name: str) -> bool:
@@ -164,6 +163,8 @@ class _InGguf(TowerTensors):
         rows = whole.view(-1, stored.columns)
         for piece in read_pieces(self._files, [stored], lambda: None):
             rows[piece.first : piece.first + piece.count].copy_(piece_values(piece))
+        if self.sight.interleaved and name.split(".")[-2] in ("attn_q", "attn_k"):
+            whole = whole.view(self.values.heads, -1, 2, *whole.shape[1:]).transpose(1, 2).flatten(0, 2)
         return whole.float()
 
 
@@ -191,7 +192,7 @@ def _sound_values(sentence: str, name: str = "") -> Iterator[None]:
 def _values(found: Mapping[str, Any], more: Mapping[str, Any], text_width: int) -> TowerValues:
     """Return the values that files state; ``more`` has the family's own, ``merge`` among them."""
     said = {
-        own: found[next((name for name in names if found.get(name) is not None), names[0])]
+        own: more.get(own) or found[next((name for name in names if found.get(name) is not None), names[0])]
         for own, names in _NAMES.items()
     }
     return TowerValues(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,7 +15,7 @@ from engine.kernels.library import round_up
 from engine.model.linear import PackedLinear
 
 if TYPE_CHECKING:
-    from engine.vision.tower import Loader
+    from engine.vision.tower import Activation, Loader, Rotation, TowerValues
 
 
 class FusedVisionLayer:
@@ -23,16 +24,17 @@ class FusedVisionLayer:
     Args:
         loader: Reads its weights, packed.
         prefix: Beginning of their names.
-        heads: Heads of attention.
-        epsilon: Epsilon of its norms.
-        activation: Function in its network, by the kernels' name.
-        up: Name of the matrix from a row to the network's inner one, without the prefix.
+        values: Heads, and the epsilon of its norms.
+        activation: Function in its network.
+        up: Name of the matrix from a row to the network's inner one.
         down: Name of the one back.
     """
 
     def __init__(
-        self, loader: Loader, prefix: str, heads: int, epsilon: float, activation: str, up: str, down: str
+        self, loader: Loader, prefix: str, values: TowerValues, activation: Activation, up: str, down: str
     ) -> None:
+        heads = values.heads
+
         def vector(name: str) -> Tensor | None:
             return loader.tensor(f"{prefix}.{name}") if loader.has(f"{prefix}.{name}") else None
 
@@ -51,9 +53,9 @@ class FusedVisionLayer:
                 None if bias is None else functional.pad(bias.view(-1, width), (0, more)).flatten(),
             ),
             "output": loader.map_of(functional.pad(output.view(-1, heads, width), (0, more)).flatten(1), output_bias),
-            "gate": loader.linear(f"{prefix}.ffn_gate" if gated else f"{prefix}.{up}"),
-            **({"up": loader.linear(f"{prefix}.{up}")} if gated else {}),
-            "down": loader.linear(f"{prefix}.{down}"),
+            "gate": loader.linear(f"{prefix}.ffn_gate" if gated else up),
+            **({"up": loader.linear(up)} if gated else {}),
+            "down": loader.linear(down),
         }
         vectors = {
             name: part
@@ -70,25 +72,28 @@ class FusedVisionLayer:
             head_dim=self._width,
             **{name: part.data_ptr() for name, part in vectors.items()},
             **{name: one.structure for name, one in maps.items() if isinstance(one, PackedLinear)},
-            norm_floor=hidden * epsilon,
+            norm_floor=hidden * values.epsilon,
             scale=width**-0.5,
             residual_scale=1.0,
-            activation=kernel.ACTIVATIONS[activation],
+            activation=kernel.ACTIVATIONS[activation.__name__],
         )
 
-    def __call__(self, rows: Tensor, pictures: int = 1, rotation: tuple[Tensor, Tensor] | None = None) -> Tensor:
+    def __call__(self, rows: Tensor, rotation: Rotation | None = None, spans: Sequence[int] = ()) -> Tensor:
         """Return the rows after it, as `VisionLayer` does; they take the place of those that are given."""
-        count = len(rows) // pictures
-        cache = torch.empty(pictures, 2, self._heads, count, self._width, dtype=torch.bfloat16)
-        depths = torch.full((count,), count, dtype=torch.int32)  # all see all
-        each = kernel.Text(rows=count, capacity=count, depths=depths.data_ptr())
-        texts = (kernel.Text * pictures)(*[each] * pictures)
-        step = kernel.Step(m=len(rows), texts=pictures, text=ctypes.addressof(texts))
+        counts = spans or (len(rows),)
+        caches = [torch.empty(2, self._heads, count, self._width, dtype=torch.bfloat16) for count in counts]
+        depths = [torch.full((count,), count, dtype=torch.int32) for count in counts]  # all see all
+        each = [
+            kernel.Text(rows=count, capacity=count, depths=one.data_ptr())
+            for count, one in zip(counts, depths, strict=True)
+        ]
+        texts = (kernel.Text * len(each))(*each)
+        step = kernel.Step(m=len(rows), texts=len(each), text=ctypes.addressof(texts))
         if rotation is not None:
-            cosine, sine = (part.contiguous() for part in rotation)
+            cosine, sine = (part[:, 0].contiguous() for part in rotation)
             half = sine.shape[1] // 2
             sine = torch.cat((-sine[:, :half], sine[:, half:]), 1)
             step.rotated, step.cosine, step.sine = cosine.shape[1], cosine.data_ptr(), sine.data_ptr()
-        addresses = [(ctypes.c_void_p * 1)(one.data_ptr()) for one in cache]
+        addresses = [(ctypes.c_void_p * 1)(one.data_ptr()) for one in caches]
         kernel.forward(self._structure, step, kernel.stores(addresses), 0, rows)
         return rows

@@ -17,7 +17,7 @@ from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower
 class Gemma3Tower(SiglipTower):
     """Gemma 3's."""
 
-    resample, mutual = 2, True
+    resample, mutual = 2, "all"
 
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
         return [(self.values.image_size, self.values.image_size)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -71,7 +71,7 @@ class SeenPicture:
             kept[key] = kept.pop(key)
             return
         sizes = tower.sizes(picture.width, picture.height)
-        scaled = yield from beside(partial(scaled_picture, picture, sizes, tower.resample))
+        scaled = yield from beside(partial(scaled_picture, picture, sizes, tower.resample, chained=tower.chained))
         pixels = [
             torch.frombuffer(bytearray(one), dtype=torch.uint8).view(height, width, 3)
             for one, (width, height) in zip(scaled, sizes, strict=True)
@@ -98,7 +98,7 @@ class PictureRows:
     run: int  # number of the run
     count: int  # number of rows
     grid: tuple[int, int] | None  # rows and columns of the picture if they have positions in it (M-RoPE), or None
-    mutual: bool  # True if each of them sees all of them
+    mutual: Literal["", "windows", "all"]  # as `Tower.mutual`
 
     @property
     def embeddings(self) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.messages import Picture, PictureLayout
 from engine.text.pictures import ANCHORS
-from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower
+from engine.vision.tower import SIGLIP_NAMES, Loader, Sight, SiglipTower, merged, tiles
 
 _MOST_SIDE = 4096
 _AROUND, _IMAGE, _WHOLE = "<fake_token_around_image>", ANCHORS["idefics3"], "<global-img>"
@@ -19,7 +19,7 @@ _AROUND, _IMAGE, _WHOLE = "<fake_token_around_image>", ANCHORS["idefics3"], "<gl
 class SmolVlmTower(SiglipTower):
     """SmolVLM's: the sizes are those of transformers' image processor."""
 
-    resample = 1
+    resample, chained = 1, True
 
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
         side, longest = self.values.image_size, int(self.values.more["longest_edge"])
@@ -71,19 +71,12 @@ class SmolVlmTower(SiglipTower):
         self._projection = loader.linear("mm.model.fc")
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
-        side, merge = self.values.image_size, self.values.merge
+        side = self.values.image_size
         _, large, small = (self.normalised(one) for one in pixels)
-        tiles = [
-            large[:, top : top + side, left : left + side]
-            for top in range(0, large.shape[1], side)
-            for left in range(0, large.shape[2], side)
-        ]
-        seen = yield from self.seen([*(tiles if len(tiles) > 1 else ()), small])
+        cut = tiles(large, side)
+        seen = yield from self.seen([*(cut if len(cut) > 1 else ()), small])
         across = side // self.values.patch
-        # Neighbours become one row: their channels line by line.
-        grid = seen.view(len(seen), across // merge, merge, across // merge, merge, -1).transpose(2, 3)
-        together = grid.reshape(len(seen), self._each, -1)
-        return [self._projection(one.contiguous()) for one in together]
+        return [self._projection(merged(one, (across, across), self.values.merge)) for one in seen]
 
 
 def _more(config: Mapping[str, Any], processor: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,11 @@ Tensors are asked for by llama.cpp's names, whatever files they are in: those of
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -22,6 +23,12 @@ from engine.model.linear import Linear, LinearMap, Norm, PackedLinear
 from engine.model.packed_loader import pack
 from engine.vision.fused_layer import FusedVisionLayer
 
+#: Rows of the largest picture, whatever the image processor allows: attention over its patches grows with their square.
+MOST_ROWS = 2048
+#: Function between the matrices of a network.
+Activation = Callable[[Tensor], Tensor]
+#: Cosines and sines of queries and keys, (n, parts of a head, width of a part).
+Rotation = tuple[Tensor, Tensor]
 #: Names of a layer's modules in SigLIP, by llama.cpp's.
 SIGLIP_NAMES = {
     "v.patch_embd": "embeddings.patch_embedding",
@@ -61,7 +68,8 @@ class Sight:
 
     tower: type[Tower]
     projector: str  # llama.cpp's name of it, ``clip.projector_type``
-    roots: tuple[str, ...]  # parts of the names of its tensors that no tensor of the decoder has
+    # Parts of the names of its tensors that no tensor of the decoder has; the first one tells the family
+    roots: tuple[str, ...]
     names: Mapping[str, str]  # Hugging Face's names of modules, without what is before them, by llama.cpp's
     defaults: Mapping[str, Any]  # values of ``vision_config`` and of the image processor if the files have none
     # Returns a family's own values and ``merge``, from ``config.json`` and the image processor's file
@@ -69,6 +77,7 @@ class Sight:
     more_in_gguf: Callable[[Mapping[str, Any]], Mapping[str, Any]]  # the same from GGUF's metadata
     # Tensors whose names are other ones down to the last part
     whole: Mapping[str, str] = field(default_factory=dict)
+    interleaved: bool = False  # True if GGUF files have the halves of each head of queries and keys by turns
 
 
 class TowerTensors(ABC):
@@ -92,17 +101,22 @@ class Tower(ABC):
     """A tower of one model. Sizes and places of pictures are known before its weights are loaded."""
 
     resample: ClassVar[int] = 3  # Pillow's number of the filter that pictures are scaled with
-    mutual: ClassVar[bool] = False  # True if the rows of a picture see each other in the decoder
+    chained: ClassVar[bool] = False  # True if each size of a picture is made of the one before
+    # Layers of the decoder in which the rows of a picture see each other: none, those with a window, or all
+    mutual: Literal["", "windows", "all"] = ""
+    activation: Activation  # function in the networks of the layers
+    normed_heads: ClassVar[bool] = False  # True if heads are normed as in Gemma 4
 
     def __init__(self, tensors: TowerTensors) -> None:
         self.values = tensors.values
         self.digest = tensors.digest
         self.weights = tensors.weights  # numbers in its tensors
         self._tensors = tensors
+        self.activation = ACTIVATIONS[str(self.values.more.get("activation", "gelu_pytorch_tanh"))]
 
     @abstractmethod
     def sizes(self, width: int, height: int) -> list[tuple[int, int]]:
-        """Return the sizes that a picture of some pixels is scaled to, each from the one before."""
+        """Return the sizes that a picture of some pixels is scaled to."""
 
     @abstractmethod
     def layout(self, picture: Picture) -> PictureLayout:
@@ -144,8 +158,19 @@ class Tower(ABC):
         """
         self._load(Loader(self._tensors, packed, check))
 
-    @abstractmethod
-    def _load(self, loader: Loader) -> None: ...
+    def _load(self, loader: Loader) -> None:
+        self._patch = loader.patch_map(self.values.patch)
+        self._layers = [
+            VisionLayer(loader, f"v.blk.{layer}", self.values, self.activation, self.normed_heads)
+            for layer in range(self.values.layers)
+        ]
+
+    def _through(self, rows: Tensor, rotation: Rotation | None = None) -> Generator[None, None, Tensor]:
+        """Return rows after all layers; yield before each."""
+        for layer in self._layers:
+            yield
+            rows = layer(rows, rotation)
+        return rows
 
     @abstractmethod
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
@@ -159,6 +184,116 @@ class Tower(ABC):
         """Return pixels as (3, height, width) float32 with mean and deviation taken off, as image processors do."""
         mean, std = (torch.tensor(part, dtype=torch.float32) for part in (self.values.mean, self.values.std))
         return ((pixels.float() * (1 / 255) - mean) / std).permute(2, 0, 1)
+
+
+class GridTower(Tower):
+    """A tower for pictures of any proportions, each row of which stands for some patches beside each other."""
+
+    image: ClassVar[str]  # token for a picture, which each of its rows has the place of
+    around: ClassVar[tuple[str, str]] = "", ""  # tokens before and after all rows
+    marked: ClassVar[bool] = False  # True if chat templates write those too
+
+    @property
+    def factor(self) -> int:
+        """Pixels that a row stands for, in each direction."""
+        return self.values.patch * self.values.merge
+
+    @property
+    def most_rows(self) -> int:
+        return min(MOST_ROWS, int(self.values.more["most_rows"]))
+
+    @property
+    def most_patches(self) -> int:
+        return self.most_rows * self.values.merge**2
+
+    def layout(self, picture: Picture) -> PictureLayout:
+        rows = sum(width * height for width, height in self.sizes(picture.width, picture.height)) // self.factor**2
+        text = self.image.join(self.around)
+        mark = text if self.marked else self.image
+        return PictureLayout(f"{self.digest}{picture.sha256}", mark, text, self.image, (rows,))
+
+    def _patches(self, picture: Tensor) -> tuple[Tensor, int, int]:
+        """Return the patches of a picture (3, height, width) line by line, and the number of lines and columns."""
+        side = self.values.patch
+        return patches(picture, side), picture.shape[1] // side, picture.shape[2] // side
+
+    def _angles(self, high: int, wide: int, theta: float = 1e4, first: int = 0) -> tuple[Tensor, Tensor]:
+        """Return the angles by line and by column of each patch, each (n, a quarter of a head's width).
+
+        Args:
+            high: Number of lines.
+            wide: Number of columns.
+            theta: Base of the frequencies.
+            first: Number of the first line and column.
+        """
+        width = self.values.hidden // self.values.heads // 2
+        frequencies = 1.0 / (theta ** (torch.arange(0, width, 2, dtype=torch.float32) / width))
+        lines, columns = (torch.arange(first, first + count)[:, None] * frequencies for count in (high, wide))
+        return lines.repeat_interleave(wide, 0), columns.repeat(high, 1)
+
+    @staticmethod
+    def _square(positions: Tensor) -> Tensor:
+        """Return learned positions (side * side, hidden) as (1, hidden, side, side)."""
+        side = math.isqrt(len(positions))
+        check_positions(len(positions), side * side)
+        return positions.t().reshape(1, -1, side, side)
+
+
+def merged(rows: Tensor, grid: Sequence[int], merge: int, by_channel: bool = False) -> Tensor:
+    """Return the rows of neighbouring patches as one row each.
+
+    Args:
+        rows: (high * wide, hidden) rows of the patches line by line.
+        grid: Numbers of lines and columns, high and wide.
+        merge: Patches that become one row, in each direction.
+        by_channel: True if the numbers of one channel follow each other, and not those of one patch.
+    """
+    high, wide = grid
+    blocks = rows.view(high // merge, merge, wide // merge, merge, -1).transpose(1, 2)
+    return (blocks.permute(0, 1, 4, 2, 3) if by_channel else blocks).reshape(high * wide // merge**2, -1)
+
+
+def rotation_of(angles: Tensor) -> Rotation:
+    """Return the rotation by angles, (n, width / 2) or (n, parts of a head, width of a part / 2)."""
+    angles = torch.cat((angles, angles), -1).view(len(angles), -1, 2 * angles.shape[-1])
+    return angles.cos(), angles.sin()
+
+
+def check_positions(found: int, wanted: int) -> None:
+    """Raise TensorMismatch unless the number of learned positions is as wanted."""
+    if found != wanted:
+        raise TensorMismatch(
+            "The picture encoder has {found} positions where its config asks for {wanted}: download it again.",
+            found=found,
+            wanted=wanted,
+        )
+
+
+def stated_rows(metadata: Mapping[str, Any], merge: int, bound: str = "max") -> int:
+    """Return the number of rows by which GGUF's metadata bounds pictures, 0 if it does not."""
+    pixels = int(metadata.get(f"clip.vision.image_{bound}_pixels") or 0)
+    return pixels // max(1, int(metadata["clip.vision.patch_size"]) * merge) ** 2
+
+
+def fitted(width: int, height: int, factor: int, least: int, most: int, smallest: int = 0) -> tuple[int, int]:
+    """Return the size nearest to a picture's in multiples of a factor, with a bounded number of pixels (Qwen's).
+
+    Args:
+        width: Its width in pixels.
+        height: Its height.
+        factor: Number that divides the sides.
+        least: Fewest pixels.
+        most: Most pixels.
+        smallest: Shortest side before the pixels are counted.
+    """
+    high, wide = (max(smallest, round(side / factor) * factor) for side in (height, width))
+    if high * wide > most:
+        shrink = math.sqrt(height * width / most)
+        high, wide = (max(factor, math.floor(side / shrink / factor) * factor) for side in (height, width))
+    elif high * wide < least:
+        grow = math.sqrt(least / (height * width))
+        high, wide = (math.ceil(side * grow / factor) * factor for side in (height, width))
+    return wide, high
 
 
 class Loader:
@@ -175,9 +310,19 @@ class Loader:
         self.packed = packed and library.available() is not None
         self._check = check
 
-    def linear(self, *names: str) -> LinearMap:
-        """Return one map of matrices over the same rows, with their biases."""
+    def linear(self, *names: str) -> Callable[[Tensor], Tensor]:
+        """Return one map of matrices over the same rows, with their biases; inputs and results may have bounds."""
+        if any(self.has(f"{name}.input_max") for name in names):
+            maps = [self._bounded(name) for name in names]
+            return lambda rows: torch.cat([one(rows) for one in maps], -1)
         return self.map_of(*self.joined(*names))
+
+    def _bounded(self, name: str) -> Callable[[Tensor], Tensor]:
+        inner = self.map_of(*self.joined(name))
+        low, high, least, most = (
+            self.tensor(f"{name}.{end}_{bound}").item() for end in ("input", "output") for bound in ("min", "max")
+        )
+        return lambda rows: inner(rows.clamp(low, high)).clamp(least, most)
 
     def joined(self, *names: str) -> tuple[Tensor, Tensor | None]:
         """Return matrices over the same rows as one, (out, in) float32, and their biases."""
@@ -189,6 +334,19 @@ class Loader:
     def map_of(self, weight: Tensor, bias: Tensor | None = None) -> LinearMap:
         """Return the map of a matrix, (out, in) float32."""
         return PackedLinear(pack(weight.contiguous(), BF16), bias) if self.packed else Linear(weight, bias)
+
+    def patch_map(self, side: int) -> LinearMap:
+        """Return the map of a patch's pixels, (n, 3 * side * side) by channel, line and column."""
+        weight = self.tensor("v.patch_embd.weight")
+        bias = self.tensor("v.patch_embd.bias") if self.has("v.patch_embd.bias") else None
+        if self.has("v.patch_embd.weight.1"):  # a picture is two equal frames of a film
+            weight = weight + self.tensor("v.patch_embd.weight.1")
+        if weight.dim() == 5:
+            weight = weight.sum(2)
+        numbers = 3 * side * side
+        if weight.dim() == 2 and weight.shape[1] == numbers:  # by line, column and channel
+            weight = weight.view(-1, side * side, 3).transpose(1, 2)
+        return self.map_of(weight.reshape(len(weight), -1, numbers).sum(1), bias)
 
     def norm(self, name: str, epsilon: float) -> Callable[[Tensor], Tensor]:
         """Return a norm: of the layer if it has a bias, else by the root of the mean square."""
@@ -205,65 +363,75 @@ class VisionLayer:
     Args:
         loader: Reads its weights.
         prefix: Beginning of their names.
-        heads: Heads of attention.
-        epsilon: Epsilon of its norms.
+        values: Heads, and the epsilon of its norms.
         activation: Function between the matrices of the network.
+        normed_heads: True if queries, keys and values are normed by head, and scores not scaled (Gemma 4).
     """
 
     def __init__(
-        self,
-        loader: Loader,
-        prefix: str,
-        heads: int,
-        epsilon: float,
-        activation: Callable[[Tensor], Tensor],
+        self, loader: Loader, prefix: str, values: TowerValues, activation: Activation, normed_heads: bool
     ) -> None:
+        up, down = f"{prefix}.ffn_up", f"{prefix}.ffn_down"
         # Some converters have called the two by each other's names.
-        up, down = "ffn_up", "ffn_down"
-        narrow = loader.tensor(f"{prefix}.ln1.weight").shape[0]
-        if (
-            loader.tensor(f"{prefix}.{up}.weight").shape[0]
-            == narrow
-            != (loader.tensor(f"{prefix}.{down}.weight").shape[0])
-        ):
+        narrow, rows = (loader.tensor(f"{name}.weight").shape[0] for name in (f"{prefix}.ln1", up))
+        if rows == narrow != loader.tensor(f"{down}.weight").shape[0]:
             up, down = down, up
-        self._fused = None
-        if loader.packed:
-            self._fused = FusedVisionLayer(loader, prefix, heads, epsilon, activation.__name__, up, down)
+        ends = [f"{prefix}.attn_post_norm", f"{prefix}.ffn_post_norm"]
+        plain = not normed_heads and not any(loader.has(f"{name}.weight") for name in ends)
+        self._fused = (
+            FusedVisionLayer(loader, prefix, values, activation, up, down) if loader.packed and plain else None
+        )
+        if self._fused is not None:
             return
-        self._heads, self._activation = heads, activation
-        self._norms = [loader.norm(f"{prefix}.{name}", epsilon) for name in ("ln1", "ln2")]
+        self._heads, self._activation, self._epsilon = values.heads, activation, values.epsilon
+        self._norms = [loader.norm(f"{prefix}.{name}", values.epsilon) for name in ("ln1", "ln2")]
+        self._end_norms = [loader.norm(name, values.epsilon) if loader.has(f"{name}.weight") else None for name in ends]
+        self._head_norms = (
+            [loader.norm(f"{prefix}.attn_{name}_norm", values.epsilon) for name in "qk"] if normed_heads else None
+        )
         parts = ["attn_qkv"] if loader.has(f"{prefix}.attn_qkv.weight") else ["attn_q", "attn_k", "attn_v"]
         self._qkv = loader.linear(*(f"{prefix}.{part}" for part in parts))
         self._output = loader.linear(f"{prefix}.attn_out")
         gated = loader.has(f"{prefix}.ffn_gate.weight")
         self._gate = loader.linear(f"{prefix}.ffn_gate") if gated else None
-        self._up, self._down = loader.linear(f"{prefix}.{up}"), loader.linear(f"{prefix}.{down}")
+        self._up, self._down = loader.linear(up), loader.linear(down)
 
-    def __call__(self, rows: Tensor, pictures: int = 1, rotation: tuple[Tensor, Tensor] | None = None) -> Tensor:
+    def __call__(self, rows: Tensor, rotation: Rotation | None = None, spans: Sequence[int] = ()) -> Tensor:
         """Return the rows after it, (n, hidden).
 
         Args:
             rows: (n, hidden) float32.
-            pictures: Number of pictures of equal size that they are of, which do not see each other.
-            rotation: Cosines and sines (n, width of a head) of queries and keys, or None.
+            rotation: Rotation of queries and keys, or None.
+            spans: Numbers of rows that see each other alone, in order; empty if all do.
         """
         if self._fused is not None:
-            return self._fused(rows, pictures, rotation)
-        heads = self._qkv(self._norms[0](rows)).view(pictures, -1, 3, self._heads, rows.shape[1] // self._heads)
-        queries, keys, values = heads.permute(2, 0, 3, 1, 4)
+            return self._fused(rows, rotation, spans)
+        heads = self._qkv(self._norms[0](rows)).view(len(rows), 3, self._heads, -1)
+        queries, keys, values = heads.permute(1, 2, 0, 3)[:, None]
+        scale = None
+        if self._head_norms is not None:
+            queries, keys = (norm(part) for norm, part in zip(self._head_norms, (queries, keys), strict=True))
+            values = functional.rms_norm(values, values.shape[-1:], eps=self._epsilon)
+            scale = 1.0
         if rotation is not None:
             queries, keys = (_turned(part, *rotation) for part in (queries, keys))
-        mixed = functional.scaled_dot_product_attention(queries, keys, values)
-        rows = rows + self._output(mixed.transpose(1, 2).reshape(len(rows), -1))
+        each = zip(*(part.split(spans or len(rows), 2) for part in (queries, keys, values)), strict=True)
+        mixed = torch.cat([functional.scaled_dot_product_attention(q, k, v, scale=scale) for q, k, v in each], 2)
+        rows = rows + _normed(self._output(mixed[0].transpose(0, 1).reshape(len(rows), -1)), self._end_norms[0])
         normed = self._norms[1](rows)
         inner = self._activation(self._up(normed) if self._gate is None else self._gate(normed))
-        return rows + self._down(inner if self._gate is None else inner * self._up(normed))
+        return rows + _normed(self._down(inner if self._gate is None else inner * self._up(normed)), self._end_norms[1])
+
+
+def _normed(rows: Tensor, norm: Callable[[Tensor], Tensor] | None) -> Tensor:
+    return rows if norm is None else norm(rows)
 
 
 def _turned(heads: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    first, second = heads.chunk(2, -1)
-    return heads * cosine + torch.cat((-second, first), -1) * sine
+    parts = heads.reshape(*heads.shape[:-1], *cosine.shape[1:])
+    first, second = parts.chunk(2, -1)
+    turned: Tensor = parts * cosine + torch.cat((-second, first), -1) * sine
+    return turned.flatten(-2)
 
 
 def gelu_tanh(rows: Tensor) -> Tensor:
@@ -271,29 +439,36 @@ def gelu_tanh(rows: Tensor) -> Tensor:
     return functional.gelu(rows, approximate="tanh")
 
 
+#: Functions in networks by transformers' names.
+ACTIVATIONS: dict[str, Activation] = {
+    "gelu_pytorch_tanh": gelu_tanh,
+    "gelu": functional.gelu,
+    "silu": functional.silu,
+}
+
+
 def patches(picture: Tensor, side: int) -> Tensor:
     """Return the patches of a picture (3, height, width) row by row: (n, 3 * side * side)."""
-    return functional.unfold(picture[None], side, stride=side)[0].t()
+    return functional.unfold(picture[None], side, stride=side)[0].t().contiguous()
+
+
+def tiles(picture: Tensor, side: int) -> list[Tensor]:
+    """Return the tiles of a picture (3, height, width) line by line, each (3, side, side)."""
+    return [
+        picture[:, top : top + side, left : left + side]
+        for top in range(0, picture.shape[1], side)
+        for left in range(0, picture.shape[2], side)
+    ]
 
 
 class SiglipTower(Tower):
     """SigLIP: square pictures of one size, in patches with learned positions."""
 
     def _load(self, loader: Loader) -> None:
-        values = self.values
-        self._patch = loader.linear("v.patch_embd")
         self._positions = loader.tensor("v.position_embd.weight")
-        if len(self._positions) != self.most_patches:
-            raise TensorMismatch(
-                "The picture encoder has {found} positions where its config asks for {wanted}: download it again.",
-                found=len(self._positions),
-                wanted=self.most_patches,
-            )
-        self._layers = [
-            VisionLayer(loader, f"v.blk.{layer}", values.heads, values.epsilon, gelu_tanh)
-            for layer in range(values.layers)
-        ]
-        self._end_norm = loader.norm("v.post_ln", values.epsilon)
+        check_positions(len(self._positions), self.most_patches)
+        super()._load(loader)
+        self._end_norm = loader.norm("v.post_ln", self.values.epsilon)
 
     @property
     def most_patches(self) -> int:
@@ -303,9 +478,6 @@ class SiglipTower(Tower):
         """Read normalised pictures (3, side, side), each by itself; return (pictures, patches, hidden)."""
         found = []
         for picture in pictures:
-            rows = self._patch(patches(picture, self.values.patch).contiguous()) + self._positions
-            for layer in self._layers:
-                yield
-                rows = layer(rows)
-            found.append(self._end_norm(rows))
+            rows = self._patch(patches(picture, self.values.patch)) + self._positions
+            found.append(self._end_norm((yield from self._through(rows))))
         return torch.stack(found)

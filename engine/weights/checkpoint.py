@@ -253,7 +253,7 @@ class Checkpoint:
         """Read one whole tensor: plain numbers in their own type, others in float32."""
         stored = self.stored(name).read_as(F32)
         whole = torch.empty(stored.shape, dtype=PLAIN.get(stored.kind, torch.float32))
-        for _ in self.read(name, whole.view(-1, stored.columns) if whole.dim() > 2 else whole, lambda: None):
+        for _ in self.read(name, whole.view(-1, stored.columns), lambda: None):
             pass
         return whole
 

@@ -53,7 +53,9 @@ def stacks_of(config: Mapping[str, Any], architecture: str) -> Mapping[str, Stac
     if len(rows) == len(widths):
         names = ("self_attn.k_b_proj.{}.weight", "self_attn.v_b_proj.{}.weight")
         return {**found, "self_attn.kv_b_proj.weight": Stack(names, rows=rows)}
-    return found if family is None else {**found, **family.stacks}
+    text, own = config.get("text_config"), {} if family is None else family.stacks
+    values = text if isinstance(text, dict) else config
+    return {**found, **{end: replace(one, columns=values.get(str(one.columns), 0)) for end, one in own.items()}}
 
 
 def _stacks_in_mlx(family: Family) -> dict[str, Stack]:
@@ -200,6 +202,7 @@ class SafetensorsFile:
             or (shape[0 if stack.single else 1] % len(stack.names) and not stack.rows)
         ):
             return
+        stack = replace(stack, transposed=stack.transposed and shape[-1] != stack.columns)
         heads = 1 if stack.single else shape[0] // sum(stack.rows) if stack.rows else shape[0]
         count = 1 if stack.flat else heads * len(stack.names)
         for index in range(count):

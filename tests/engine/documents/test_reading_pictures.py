@@ -98,10 +98,11 @@ def test_grey_of_16_bits_keeps_its_shades() -> None:
     assert list(pixels[::3]) == [0, 0x80, 0xFF]
 
 
-def test_each_size_is_made_of_the_one_before() -> None:
+@pytest.mark.parametrize("chained", [False, True])
+def test_each_size_is_made_of_the_picture_or_of_the_one_before(chained: bool) -> None:
     first = gradient().resize((20, 12), Image.Resampling.LANCZOS)
-    second = first.resize((6, 6), Image.Resampling.LANCZOS)
-    found = scaled_picture(read_picture(encoded(gradient())), [(20, 12), (6, 6)], 1)
+    second = (first if chained else gradient()).resize((6, 6), Image.Resampling.LANCZOS)
+    found = scaled_picture(read_picture(encoded(gradient())), [(20, 12), (6, 6)], 1, chained=chained)
     assert found == [first.tobytes(), second.tobytes()]
 
 

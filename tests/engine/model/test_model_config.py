@@ -117,10 +117,11 @@ def test_every_supported_architecture_is_compared_with_transformers() -> None:
     compared = {architecture for architecture, _ in VARIANTS.values()}
     # test_vision_checkpoint.py
     multimodal = ("Gemma3", "Gemma4", "Gemma4Unified", "Lfm3Vl", "Mistral3", "Qwen3_5", "Qwen3_5Moe")
-    multimodal += ("SmolVLM", "Idefics3", "Qwen3VL")  # tests/engine/vision
+    multimodal += ("SmolVLM", "Idefics3", "Qwen3VL", "Qwen3VLMoe", "Lfm2Vl")  # tests/engine/vision
     compared |= {f"{name}ForConditionalGeneration" for name in multimodal}
     apart = {f"MuseGlimmerFor{end}" for end in ("CausalLM", "ConditionalGeneration")}
-    assert set(SUPPORTED) - compared == {*apart, "Qwen3VLForCausalLM"}  # which is of GGUF alone
+    gguf = {"Qwen3VLForCausalLM", "Qwen3VLMoeForCausalLM"}
+    assert set(SUPPORTED) - compared == {*apart, *gguf}
 
 
 def test_sizes_are_those_of_the_file(folder: Path) -> None:

@@ -23,16 +23,26 @@ from tests.support.gguf_files import write_gguf
 from tests.support.seeing import MODELS, drawing, picture_of, reference, rendered, write_seeing
 
 #: Tensors of a layer, and the others.
-_LAYER = ("attn_q", "attn_k", "attn_v", "attn_qkv", "attn_out", "ln1", "ln2", "ffn_up", "ffn_down")
-_OTHERS = (
-    *("v.patch_embd", "v.position_embd", "v.post_ln", "mm.0", "mm.2", "mm.model.fc"),
-    *("mm.soft_emb_norm", "mm.input_projection"),
+_LAYER = (
+    *("attn_q", "attn_k", "attn_v", "attn_qkv", "attn_out", "ln1", "ln2", "ffn_up", "ffn_down", "ffn_gate"),
+    *("attn_q_norm", "attn_k_norm", "attn_post_norm", "ffn_post_norm"),
 )
+_OTHERS = (
+    *("v.patch_embd", "v.position_embd", "v.pre_ln", "v.post_ln", "mm.0", "mm.1", "mm.2", "mm.model.fc"),
+    *("mm.soft_emb_norm", "mm.input_projection", "mm.input_norm", "mm.patch_merger", "v"),
+    *(f"v.patch_norm.{number}" for number in (1, 2, 3)),
+)
+_KINDS = ("weight", "bias", "std_bias", "std_scale", "input_min", "input_max", "output_min", "output_max")
 
 
 def write_mmproj(path: Path, tower: Tower, swapped: bool = False, **changes: Any) -> None:
     """Write a tower's tensors by llama.cpp's names, with the metadata of its converter."""
-    values, tensors = tower.values, tower._tensors
+    values, tensors, more = tower.values, tower._tensors, tower.values.more
+    row = (values.patch * values.merge) ** 2
+    bounds = {
+        "min": more.get("least_pixels") or more.get("min_image_tokens", 0) * row,
+        "max": more.get("most_pixels") or more.get("max_image_tokens", more.get("most_rows", 0)) * row,
+    }
     writer = gguf.GGUFWriter(path, "clip")
     writer.add_type("mmproj")
     said: dict[str, Any] = {
@@ -40,18 +50,19 @@ def write_mmproj(path: Path, tower: Tower, swapped: bool = False, **changes: Any
         "clip.vision.embedding_length": values.hidden,
         "clip.vision.block_count": values.layers,
         "clip.vision.attention.head_count": values.heads,
-        "clip.vision.image_size": values.image_size or 48,
+        "clip.vision.image_size": more["longest_edge"] if tensors.sight.projector == "pixtral" else values.image_size,
         "clip.vision.patch_size": values.patch,
         "clip.vision.projection_dim": values.text,
         "clip.vision.projector.scale_factor": values.merge,
         "clip.vision.spatial_merge_size": values.merge,
-        "clip.vision.preproc_image_size": values.more.get("longest_edge", 0),
-        "clip.vision.image_min_pixels": values.more.get("least_pixels", 0),
-        "clip.vision.image_max_pixels": values.more.get("most_pixels", 0),
+        "clip.vision.preproc_image_size": values.more.get("longest_edge") or values.more.get("tile_size", 0),
+        **{f"clip.vision.image_{bound}_pixels": pixels for bound, pixels in bounds.items()},
+        "clip.vision.preproc_max_tiles": more.get("max_tiles", 0),
+        "clip.use_silu": values.more.get("activation") == "silu",
         **changes,
     }
     for key, value in said.items():
-        writer.add_string(key, value) if isinstance(value, str) else writer.add_uint32(key, value)
+        writer.add_string(key, value) if isinstance(value, str) else writer.add_uint32(key, int(value))
     writer.add_float32("clip.vision.attention.layer_norm_epsilon", values.epsilon)
     writer.add_array("clip.vision.image_mean", list(values.mean))
     writer.add_array("clip.vision.image_std", list(values.std))
@@ -60,7 +71,7 @@ def write_mmproj(path: Path, tower: Tower, swapped: bool = False, **changes: Any
     for at, layer in enumerate(values.more.get("deep", ())):
         names |= {f"v.deepstack.{at}.{part}": f"v.deepstack.{layer}.{part}" for part in ("norm", "fc1", "fc2")}
     for own, name in names.items():
-        for kind in ("weight", "bias"):
+        for kind in _KINDS:
             if not tensors.has(f"{own}.{kind}"):
                 continue
             tensor = tensors.tensor(f"{own}.{kind}")
@@ -69,12 +80,30 @@ def write_mmproj(path: Path, tower: Tower, swapped: bool = False, **changes: Any
             if tensor.dim() == 5:  # of two frames
                 writer.add_tensor(f"{name}.weight.1", tensor[:, :, 1].contiguous().numpy())
                 tensor = tensor[:, :, 0].contiguous()
+            tensor = _written(tower, own, kind, tensor)
             other = name.replace("ffn_up", "#").replace("ffn_down", "ffn_up").replace("#", "ffn_down")
             writer.add_tensor(f"{other if swapped else name}.{kind}", tensor.numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def _written(tower: Tower, name: str, kind: str, tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor as llama.cpp's converter writes it."""
+    values, side = tower.values, tower.values.patch
+    by_pixel = values.more.get("by_pixel")
+    if name == "v.patch_embd" and tensor.dim() == 2 and not by_pixel:
+        if tensor.shape[1] == 3 * side * side:
+            return tensor.view(-1, side, side, 3).permute(0, 3, 1, 2).contiguous()
+        return tensor.view(len(tensor), 2, 3, side, side).sum(1)
+    if by_pixel and (name == "v.patch_norm.1" or (name == "v.patch_embd" and kind == "weight")):
+        return tensor.reshape(*tensor.shape[:-1], -1, 3).transpose(-1, -2).flatten(-2).contiguous()
+    if by_pixel and name == "v.position_embd":
+        return tensor.transpose(0, 1).contiguous()
+    if tower._tensors.sight.interleaved and name.endswith(("attn_q", "attn_k")):
+        return tensor.view(values.heads, 2, -1, *tensor.shape[1:]).transpose(1, 2).flatten(0, 2).contiguous()
+    return tensor.reshape(tensor.shape or (1,))
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -84,9 +113,12 @@ def test_a_tower_in_gguf_makes_the_rows_of_the_same_in_safetensors(tmp_path: Pat
     write_seeing(tmp_path / "safetensors", name)
     own = loaded(tmp_path / "safetensors")
     write_mmproj(tmp_path / "mmproj.gguf", own, swapped)
-    tensors = _InGguf(tmp_path / "mmproj.gguf", own._tensors.sight.projector, 64)
+    inputs = {"gemma4.embedding_length_per_layer_input": 32 if name == "gemma4-inputs" else 0}
+    inputs["muse-glimmer.attention.layer_norm_rms_epsilon"] = own.values.more.get("end_epsilon", 0)
+    tensors = _InGguf(tmp_path / "mmproj.gguf", [own._tensors.sight.projector], 64, inputs)
     tower = tensors.sight.tower(tensors)
     tower.load(False)
+    assert (tower.mutual, tower.weights > 0) == (own.mutual, True)
     for size in ((64, 64), (90, 50)):
         found, expected = (seen(one, drawing(*size)) for one in (tower, own))
         assert {run.shape[1] for run in (*found, *expected)} == {tower.row_width} == {own.row_width}

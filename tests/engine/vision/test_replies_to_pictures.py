@@ -149,9 +149,9 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Collects the digest of each picture that is scaled for an encoder."""
     seen: list[str] = []
 
-    def scaled(picture: Picture, *more: Any) -> list[bytes]:
+    def scaled(picture: Picture, *more: Any, **named: Any) -> list[bytes]:
         seen.append(picture.sha256)
-        return scaled_picture(picture, *more)
+        return scaled_picture(picture, *more, **named)
 
     monkeypatch.setattr("engine.vision.seen_picture.scaled_picture", scaled)
     return seen
@@ -198,7 +198,10 @@ def test_after_a_restart_a_picture_is_not_read_again(
     assert again.token_ids == later.token_ids
 
 
-@pytest.mark.parametrize(("name", "weights"), [("gemma3", "q8_0"), ("qwen3vl", "bf16"), ("qwen35", "q8_0")])
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    [("gemma3", "q8_0"), ("gemma4", "bf16"), ("gemma4-inputs", "q8_0"), ("qwen3vl", "bf16"), ("qwen35", "q8_0")],
+)
 def test_packed_weights_say_the_same_in_every_mode(
     client: EngineClient, tmp_path: Path, name: str, weights: str
 ) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from PIL import Image
 
 from engine.documents.pictures import scaled_picture
+from engine.errors import ConfigInvalid
 from engine.families import SUPPORTED
 from engine.hub.model_head import read_head
 from engine.vision.files import open_tower
@@ -33,7 +35,7 @@ def seen(tower: Tower, image: Image.Image) -> list[torch.Tensor]:
     """The rows of each run of a picture."""
     picture = picture_of(image)
     sizes = tower.sizes(picture.width, picture.height)
-    scaled = scaled_picture(picture, sizes, tower.resample)
+    scaled = scaled_picture(picture, sizes, tower.resample, chained=tower.chained)
     pixels = [
         torch.from_numpy(np.frombuffer(one, np.uint8).copy()).view(height, width, 3)
         for one, (width, height) in zip(scaled, sizes, strict=True)
@@ -50,7 +52,8 @@ def seen(tower: Tower, image: Image.Image) -> list[torch.Tensor]:
 
 def theirs(model: Any, name: str, inputs: Any) -> torch.Tensor:
     """The rows of the same picture by transformers, in order."""
-    given = {key: value for key, value in inputs.items() if key in ("pixel_values", "image_grid_thw")}
+    names = ("pixel_values", "image_grid_thw", "image_position_ids", "image_sizes", "spatial_shapes")
+    given = {key: value for key, value in inputs.items() if key in (*names, "pixel_attention_mask")}
     with torch.no_grad():
         found = model.model.get_image_features(**given)
     parts = [getattr(found, "pooler_output", found), *(getattr(found, "deepstack_features", None) or ())]
@@ -88,3 +91,15 @@ def test_packed_layers_give_the_rows_of_dense_ones(
         # Activations are rounded to 8 bits before each of some ten products on a number's way.
         assert (packed - dense).abs().max() <= 2**-8 * 10 * dense.abs().max()
         assert torch.nn.functional.cosine_similarity(packed, dense).min() > 0.999
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("gemma4", {"max_soft_tokens": -1}), ("lfm2vl", {"tile_size": -32}), ("pixtral", {"size": {"longest_edge": -1}})],
+)
+def test_bounds_of_pictures_that_make_no_sense_are_refused(tmp_path: Path, name: str, changes: dict[str, Any]) -> None:
+    write_seeing(tmp_path, name)
+    file = tmp_path / "preprocessor_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+    with pytest.raises(ConfigInvalid, match="fit no model"):
+        loaded(tmp_path)
