@@ -15,7 +15,7 @@ from installers.product import ROOT
 # theirs, and what they do without.
 LEFT_OUT = frozenset({
     "hf-xet", "typer", "rich", "shellingham", "annotated-doc", "setuptools",
-    "networkx", "requests", "urllib3", "charset-normalizer", "sympy", "mpmath",
+    "networkx", "requests", "rendercanvas", "urllib3", "charset-normalizer", "sympy", "mpmath",
 })  # fmt: skip
 _LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 
