@@ -77,11 +77,8 @@ def _found() -> tuple[Any, ...] | None:
     return tuple(adapter for adapter in found if adapter.info["backend_type"] == best)
 
 
-def find_adapters(resting: bool = False) -> tuple[Adapter, ...]:
-    """Return the chips, without those that rest after a failure unless these are asked for too.
-
-    A driver that computes on the processor is no chip, except under `SOFTWARE`.
-    """
+def find_adapters() -> tuple[Adapter, ...]:
+    """Return the chips; a driver that computes on the processor is none, except under `SOFTWARE`."""
     adapters: list[Adapter] = []
     for adapter in _found() or ():
         info = adapter.info
@@ -92,7 +89,7 @@ def find_adapters(resting: bool = False) -> tuple[Adapter, ...]:
         largest = min(int(adapter.limits[limit]) for limit in _LIMITS)
         name = str(info["device"] or info["description"])
         adapters.append(Adapter(device, name, kind, _INTERFACES[str(info["backend_type"])], largest, adapter))
-    return tuple(one for one in adapters if resting or one.device not in _resting)
+    return tuple(adapters)
 
 
 def why_none() -> str:
@@ -112,7 +109,7 @@ def rests(device: str) -> bool:
 
 def memory_of(device: str, host_bytes: int) -> int:
     """Return the bytes of a chip's memory: the host's, or a card's largest buffer, which is all that it tells."""
-    adapter = next((one for one in find_adapters(resting=True) if one.device == device), None)
+    adapter = next((one for one in find_adapters() if one.device == device), None)
     if adapter is None:
         return 0
     return adapter.largest_bytes if adapter.kind == "card" else host_bytes
@@ -133,7 +130,7 @@ def open_chip(device: str) -> Chip:
         RuntimeError: Its driver refuses, or there is none of this name.
     """
     if device not in _opened:
-        adapter = next((one for one in find_adapters(resting=True) if one.device == device), None)
+        adapter = next((one for one in find_adapters() if one.device == device), None)
         if adapter is None:
             raise RuntimeError(f"{device} is not there")
         _opened[device] = Chip(adapter)

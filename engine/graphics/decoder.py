@@ -1,4 +1,4 @@
-"""A dense decoder on a graphics chip: one submission a forward, of which the likeliest tokens come back.
+"""A dense decoder on a graphics chip: one submission a forward of few rows, and the likeliest tokens come back.
 
 Activations, keys and values are float32. What is rotated, and which rows see which, is settled on the host.
 """
@@ -18,6 +18,7 @@ from engine.graphics.matrix import ChipMatrix, Step
 from engine.kernels.library import Packed
 from engine.kernels.sampling import Ranked
 from engine.model.config import ModelConfig
+from engine.model.footprint import layer_elements
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, LinearMap, Norm, PackedLinear
@@ -37,6 +38,8 @@ _PARTS = {
     *("attention_norm", "qkv", "qkv_bias", "query_norm", "key_norm", "output", "output_bias"),
     *("mlp_norm", "gate_up", "gate_up_bias", "down", "down_bias"),
 }
+# Products of a submission: drivers end one that takes some seconds, and a slow chip makes 50 billion in one.
+_MOST_PRODUCTS = 10 * 10**9
 # Uncommitted rows that a row may see, and rows whose logits are in memory.
 _MOST_UNCOMMITTED, _MOST_LOGITS = 2048, 64
 
@@ -132,6 +135,7 @@ class ChipDecoder:
     ) -> None:
         check_tensors(checkpoint, config)
         self.chip, self.config = chip, config
+        self._elements = config.layers * layer_elements(config)
         self._rope = RopeTable(config.ropes[0], torch.float32, torch.device("cpu"))
         width = config.head_dim
         normed = width * config.norm_epsilon if config.family.query_key_norm else None
@@ -254,12 +258,16 @@ class ChipDecoder:
         sees = torch.from_numpy(bits.view(np.int32))
         found: list[Tensor] = []
         steps = list(self._layer_steps(cache, count))
+        piece = max(1, int(_MOST_PRODUCTS / (count * self._elements) * len(steps)))
         for first in range(0, max(1, len(asked)), self._most_logits):
             wanted = min(self._most_logits, len(asked) - first)
             facts = (count, cache.length, uncommitted, asked.start + first, wanted, sees.shape[1])
             self._write("step", torch.cat((torch.tensor(facts, dtype=torch.int32), sees.flatten())))
             if wanted:
                 steps += [*self._head.steps(wanted), (self._rank, self._ranked, wanted, 1)]
+            while len(steps) > piece:
+                self.chip.run(steps[:piece])
+                del steps[:piece]
             # Waited for even if nothing comes back, so that reading takes the time that it takes.
             back = self.chip.run(steps, (self._rows["ranks"], 8 * MOST_LIKELY * max(wanted, 1)))
             found.append(back[: 2 * MOST_LIKELY * wanted].view(-1, MOST_LIKELY, 2))

@@ -81,6 +81,16 @@ def test_what_follows_is_what_transformers_says(chip: Chip, family: str, folders
     assert written == reference_greedy(reference, prompt.tolist(), 32)
 
 
+def test_a_prompt_is_submitted_in_pieces(
+    chip: Chip, folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, pieces = load(chip, folders("qwen3")), load(chip, folders("qwen3"))
+    text = list(range(3, 43))
+    expected = read(whole, whole.new_cache(64), text)
+    monkeypatch.setattr("engine.graphics.decoder._MOST_PRODUCTS", 10**6)
+    assert read(pieces, pieces.new_cache(64), text) == expected
+
+
 @pytest.mark.parametrize("name", ["q8_0", "q4_1"])
 def test_quantized_matrices_say_what_their_numbers_say(chip: Chip, name: str, folders: Callable[[str], Path]) -> None:
     folder = folders("qwen3")
