@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,15 +36,22 @@ _LIMITS = ("max-storage-buffer-binding-size", "max-buffer-size")
 _STORAGE, _COPIED = 0x80, 0x8 | 0x4  # COPY_DST, COPY_SRC
 _READ = 0x1 | 0x8  # MAP_READ, COPY_DST
 _COMPUTE = 0x4
-_BUFFERS = {"r": "read-only-storage", "w": "storage"}
+_BUFFERS = {"read": "read-only-storage", "read_write": "storage"}
 _NO_PACKAGE = mark("The package wgpu, which speaks to graphics chips, is not installed.")
 _NO_DRIVER = mark("No driver of this system offers a graphics chip that Tenon can use (Vulkan, Metal or Direct3D 12).")
 
 _resting: set[str] = set()
 
 Buffer = Any
-Program = Any
 Bound = Any
+
+
+@dataclass(frozen=True)
+class Program:
+    """A shader, and the layout of its buffers."""
+
+    pipeline: Any
+    layout: Any
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,7 @@ class Chip:
         limits = {limit: adapter.found.limits[limit] for limit in _LIMITS}
         with self._failing():
             self._device = adapter.found.request_device_sync(required_limits=limits)
-        self._layouts: dict[str, Any] = {}
+        self._layouts: dict[tuple[str, ...], Any] = {}
         self._programs: dict[str, Program] = {}
         self._back: Buffer | None = None  # memory of the host that results come back in
         self.held_bytes = self.peak_bytes = 0  # bytes of buffers, now and at most
@@ -188,39 +196,36 @@ class Chip:
             with self._failing():
                 self._device.queue.write_buffer(buffer, 0, content.contiguous().numpy())
 
-    def program(self, text: str, buffers: str) -> Program:
-        """Return a shader, made once.
-
-        Args:
-            text: Its text, whose function is ``main``.
-            buffers: A letter for each buffer: ``r`` if it is read, ``w`` if it is written too.
-        """
+    def program(self, text: str) -> Program:
+        """Return a shader, made once of its text, whose function is ``main``."""
         if text not in self._programs:
             with self._failing():
                 module = self._device.create_shader_module(code=text)
-                layout = self._device.create_pipeline_layout(bind_group_layouts=[self._layout(buffers)])
-                self._programs[text] = self._device.create_compute_pipeline(
-                    layout=layout, compute={"module": module, "entry_point": "main"}
-                )
+                layout = self._layout(tuple(re.findall(r"var<storage, (\w+)>", text)))
+                whole = self._device.create_pipeline_layout(bind_group_layouts=[layout])
+                stage = {"module": module, "entry_point": "main"}
+                pipeline = self._device.create_compute_pipeline(layout=whole, compute=stage)
+                self._programs[text] = Program(pipeline, layout)
         return self._programs[text]
 
-    def _layout(self, buffers: str) -> Any:
+    def _layout(self, buffers: tuple[str, ...]) -> Any:
+        """Return the layout of buffers that are read, or written too; shaders of alike ones take each other's."""
         if buffers not in self._layouts:
             entries = [
-                {"binding": at, "visibility": _COMPUTE, "buffer": {"type": _BUFFERS[letter]}}
-                for at, letter in enumerate(buffers)
+                {"binding": at, "visibility": _COMPUTE, "buffer": {"type": _BUFFERS[access]}}
+                for at, access in enumerate(buffers)
             ]
             self._layouts[buffers] = self._device.create_bind_group_layout(entries=entries)
         return self._layouts[buffers]
 
-    def bound(self, buffers: str, *given: Buffer) -> Bound:
-        """Return the buffers of a shader, in the order of its letters."""
+    def bound(self, program: Program, *given: Buffer) -> Bound:
+        """Return the buffers of a shader, in its order."""
         entries = [
             {"binding": at, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
             for at, buffer in enumerate(given)
         ]
         with self._failing():
-            return self._device.create_bind_group(layout=self._layout(buffers), entries=entries)
+            return self._device.create_bind_group(layout=program.layout, entries=entries)
 
     def run(self, steps: Sequence[tuple[Program, Bound, int, int]], result: tuple[Buffer, int] | None = None) -> Tensor:
         """Submit shaders that run one after the other, in so many workgroups by so many.
@@ -238,7 +243,7 @@ class Chip:
             program = None
             for step, bound, over, down in steps:
                 if step is not program:
-                    going.set_pipeline(step)
+                    going.set_pipeline(step.pipeline)
                     program = step
                 going.set_bind_group(0, bound)
                 going.dispatch_workgroups(over, down, 1)

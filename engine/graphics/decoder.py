@@ -155,12 +155,12 @@ class ChipDecoder:
         }
         self._rows = {name: chip.buffer(4 * MOST_ROWS * size) for name, size in sizes.items()}
         self._rows["ranks"] = chip.buffer(8 * MOST_LIKELY * _MOST_LOGITS)
-        self._norm = chip.program(shaders.norm(hidden, hidden * config.norm_epsilon), shaders.NORM_BINDINGS)
-        self._turn = chip.program(shaders.rotation(self.heads), shaders.ROTATION_BINDINGS)
-        self._attend = chip.program(shaders.attention(self.heads), shaders.ATTENTION_BINDINGS)
-        self._gate = chip.program(shaders.gate(inner), shaders.GATE_BINDINGS)
-        self._moving = chip.program(shaders.moving(self.heads.cache_stride), shaders.MOVING_BINDINGS)
-        self._gated = self.bind(shaders.GATE_BINDINGS, "gate_up", "inner")
+        self._norm = chip.program(shaders.norm(hidden, hidden * config.norm_epsilon))
+        self._turn = chip.program(shaders.rotation(self.heads))
+        self._attend = chip.program(shaders.attention(self.heads))
+        self._gate = chip.program(shaders.gate(inner))
+        self._moving = chip.program(shaders.moving(self.heads.cache_stride))
+        self._gated = self.bind(self._gate, "gate_up", "inner")
         reader = PackedReader(checkpoint, weights, arranged=False)
 
         def read(slots: Sequence[Slot]) -> LayerWeights:
@@ -178,12 +178,12 @@ class ChipDecoder:
         assert isinstance(matrix, Packed)
         self._head = self.matrix(PackedLinear(matrix), "normed", "logits", head=True)
         size = min(vocabulary_size, config.vocabulary_size)
-        self._rank = chip.program(shaders.ranking(config.vocabulary_size, size, MOST_LIKELY), shaders.RANKING_BINDINGS)
-        self._ranked = self.bind(shaders.RANKING_BINDINGS, "logits", "ranks")
+        self._rank = chip.program(shaders.ranking(config.vocabulary_size, size, MOST_LIKELY))
+        self._ranked = self.bind(self._rank, "logits", "ranks")
 
-    def bind(self, letters: str, *given: str | Buffer) -> Bound:
+    def bind(self, program: Program, *given: str | Buffer) -> Bound:
         """Return the buffers of a shader, those for rows by their names."""
-        return self.chip.bound(letters, *(self._rows[one] if isinstance(one, str) else one for one in given))
+        return self.chip.bound(program, *(self._rows[one] if isinstance(one, str) else one for one in given))
 
     def matrix(self, linear: LinearMap | None, x: str, y: str, adds: bool = False, head: bool = False) -> ChipMatrix:
         """Bring a map to the chip, from some rows to others; see `ChipMatrix`."""
@@ -196,7 +196,7 @@ class ChipDecoder:
     def norm(self, norm: Norm | None) -> tuple[Program, Bound]:
         """Bring a norm of the residual stream to the chip."""
         assert norm is not None, "which `runs` sees to"
-        return self._norm, self.bind(shaders.NORM_BINDINGS, "x", self.chip.buffer(norm.gain), "normed")
+        return self._norm, self.bind(self._norm, "x", self.chip.buffer(norm.gain), "normed")
 
     def new_cache(self, capacity_tokens: int, to_device: object = None) -> ChipCache:
         """Return an empty cache of so many rows, drafts included."""
@@ -206,15 +206,15 @@ class ChipDecoder:
         """Return the buffers of a layer's rotation and of its attention, with a cache's."""
         gains = self._layers[layer].gains
         return (
-            self.bind(shaders.ROTATION_BINDINGS, "qkv", buffer, "turns", gains, "step"),
-            self.bind(shaders.ATTENTION_BINDINGS, "qkv", buffer, buffer, "mixed", "step"),
+            self.bind(self._turn, "qkv", buffer, "turns", gains, "step"),
+            self.bind(self._attend, "qkv", buffer, buffer, "mixed", "step"),
         )
 
     def move(self, cache: ChipCache, rows: Sequence[int]) -> None:
         """Move uncommitted rows of a cache to the front."""
         self._write("step", torch.tensor([len(rows), cache.length, 0, 0, 0, 0, *rows], dtype=torch.int32))
         groups = -(-self.heads.cache_stride // 64)
-        bound = (self.bind(shaders.MOVING_BINDINGS, buffer, "step") for buffer in cache.buffers)
+        bound = (self.bind(self._moving, buffer, "step") for buffer in cache.buffers)
         self.chip.run([(self._moving, one, groups, 1) for one in bound])
 
     def rank(

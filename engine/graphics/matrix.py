@@ -8,7 +8,6 @@ import torch
 
 from engine.graphics.adapters import Bound, Buffer, Chip, Program
 from engine.graphics.shaders import (
-    PRODUCT_BINDINGS,
     SHARED_ROWS,
     TILE,
     WORKGROUP_ROWS,
@@ -59,7 +58,7 @@ class ChipMatrix:
                 raw = matrix.data[first * row_bytes : (first + rows) * row_bytes]
                 facts = (rows, matrix.columns, stride, offset, adds, head, bias is not None, 0)
                 bound = chip.bound(
-                    PRODUCT_BINDINGS,
+                    chip.program(product(matrix.type, 1)),
                     chip.buffer(arrange(matrix.type, raw, rows, matrix.columns)),
                     *(x, y, chip.buffer(4 if bias is None else bias.float()[first : first + rows].contiguous())),
                     *(chip.buffer(torch.tensor(facts, dtype=torch.int32)), step),
@@ -75,4 +74,4 @@ class ChipMatrix:
                 text, over, down = product(type, shared), -(-rows // WORKGROUP_ROWS), -(-count // shared)
             else:
                 text, over, down = tiled_product(type), -(-rows // TILE), -(-count // TILE)
-            yield self._chip.program(text, PRODUCT_BINDINGS), bound, over, down
+            yield self._chip.program(text), bound, over, down

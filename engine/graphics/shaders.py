@@ -173,7 +173,6 @@ fn put(t: u32, row: u32, sum: f32) {
     if (m.adds == 1u) { whole += y[at]; }
     y[at] = whole;
 }"""
-PRODUCT_BINDINGS = "rrwrrr"
 
 
 @lru_cache
@@ -259,9 +258,6 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
 }}"""
 
 
-NORM_BINDINGS = "rrw"
-
-
 def _sum(lanes: int, operator: str = "part[i] + part[i + s]", name: str = "sum") -> str:
     """Return the function that joins a number of each lane of a workgroup."""
     memory = f"var<workgroup> part: array<f32, {lanes}>;" if name == "sum" else ""
@@ -339,9 +335,6 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
 }}"""
 
 
-ROTATION_BINDINGS = "wwrrr"
-
-
 def attention(sizes: Heads) -> str:
     """Return the shader of attention, a workgroup for a row and a head: scores of 64 rows of the cache at a time."""
     width, kept = sizes.width, range(-(-sizes.width // 64))
@@ -393,9 +386,6 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
 }}"""
 
 
-ATTENTION_BINDINGS = "rrrwr"
-
-
 def gate(width: int) -> str:
     """Return the shader of silu(gate) * up, for rows of both one after the other."""
     return f"""
@@ -407,9 +397,6 @@ fn main(@builtin(global_invocation_id) g: vec3<u32>) {{
     let at = g.y * {2 * width}u + g.x; let v = x[at];
     y[g.y * {width}u + g.x] = v / (1.0 + exp(-v)) * x[at + {width}u];
 }}"""
-
-
-GATE_BINDINGS = "rw"
 
 
 def ranking(stride: int, size: int, most: int) -> str:
@@ -460,9 +447,6 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
 }}"""
 
 
-RANKING_BINDINGS = "rw"
-
-
 def moving(width: int) -> str:
     """Return the shader that moves uncommitted rows of a cache to the front; they rise, so none is overwritten."""
     return f"""{_STEP}
@@ -475,6 +459,3 @@ fn main(@builtin(global_invocation_id) g: vec3<u32>) {{
         cache[(step.length + k) * {width}u + g.x] = cache[(step.length + step.more[k]) * {width}u + g.x];
     }}
 }}"""
-
-
-MOVING_BINDINGS = "wr"

@@ -46,8 +46,8 @@ def measure_chip(chip: Chip, most_bytes: int, check: Callable[[], None]) -> GpuS
 
     some = max(64, rows // _PROMPT_ROWS)
     reading, multiplying = product(1, rows), product(_PROMPT_ROWS, some)
-    norm = chip.program(shaders.norm(64, 1e-6), shaders.NORM_BINDINGS)
-    bound = chip.bound(shaders.NORM_BINDINGS, taken[0], chip.buffer(torch.ones(64)), taken[1])
+    norm = chip.program(shaders.norm(64, 1e-6))
+    bound = chip.bound(norm, taken[0], chip.buffer(torch.ones(64)), taken[1])
     launching = _best(chip, [(norm, bound, 1, 1)] * _LAUNCHES, back, check)
     begun = time.perf_counter()
     chip.write(taken[0], x)
