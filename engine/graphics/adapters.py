@@ -43,7 +43,6 @@ _NO_DRIVER = mark("No driver of this system offers a graphics chip that Tenon ca
 _resting: set[str] = set()
 
 Buffer = Any
-Bound = Any
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,14 @@ class Program:
 
     pipeline: Any
     layout: Any
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The buffers of a shader, which are held as long as it may run."""
+
+    group: Any
+    buffers: tuple[Buffer, ...]
 
 
 @dataclass(frozen=True)
@@ -225,7 +232,7 @@ class Chip:
             for at, buffer in enumerate(given)
         ]
         with self._failing():
-            return self._device.create_bind_group(layout=program.layout, entries=entries)
+            return Bound(self._device.create_bind_group(layout=program.layout, entries=entries), given)
 
     def run(self, steps: Sequence[tuple[Program, Bound, int, int]], result: tuple[Buffer, int] | None = None) -> Tensor:
         """Submit shaders that run one after the other, in so many workgroups by so many.
@@ -245,7 +252,7 @@ class Chip:
                 if step is not program:
                     going.set_pipeline(step.pipeline)
                     program = step
-                going.set_bind_group(0, bound)
+                going.set_bind_group(0, bound.group)
                 going.dispatch_workgroups(over, down, 1)
             going.end()
             if result is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -79,6 +80,17 @@ def test_what_follows_is_what_transformers_says(chip: Chip, family: str, folders
         written.append(likeliest(found, 1)[0][0][0])
         found = read(decoder, cache, written[-1:])
     assert written == reference_greedy(reference, prompt.tolist(), 32)
+
+
+def test_all_that_is_on_the_chip_is_counted(chip: Chip, folders: Callable[[str], Path]) -> None:
+    before, folder = chip.held_bytes, folders("llama")
+    decoder = load(chip, folder)
+    weights = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    embedding = 2 * decoder.config.vocabulary_size * decoder.config.hidden_size
+    assert chip.held_bytes - before > weights - 2 * embedding
+    del decoder
+    gc.collect()
+    assert chip.held_bytes == before
 
 
 def test_a_prompt_is_submitted_in_pieces(
