@@ -47,6 +47,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _lines(report: MachineReport) -> list[tuple[str, str]]:
     from engine.gpu_addon.addon import read_status
+    from engine.graphics.adapters import why_none
     from engine.hub.installed import cache_folder
     from engine.kernels import library
     from engine.planning.kernel_table import describe
@@ -65,9 +66,12 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
     for gpu in report.gpus:
         shared = ", shared with the host" if gpu.unified else ""
         text = f"{gpu.name} ({gpu.device}), {readable(gpu.free_bytes)} free of {readable(gpu.total_bytes)}{shared}"
+        text += ", for drafts" if gpu.drafts_only else ""
         lines.append(("gpu", text))
+    if all(gpu.drafts_only for gpu in report.gpus):
+        lines += [("" if report.gpus else "gpu", "none that torch can use"), ("", read_status().sentence)]
     if not report.gpus:
-        lines += [("gpu", "none that torch can use"), ("", read_status().sentence)]
+        lines.append(("", why_none()))
     lines += [
         ("disk", f"{readable(disk.free_bytes)} free for {disk.role}, kind of disk: {disk.kind}")
         for disk in report.disks
@@ -118,13 +122,10 @@ def _speed_lines(speeds: Speeds) -> list[tuple[str, str]]:
         weights, products = readable(format_.bytes_per_s), format_.products_per_s / 1e9
         lines.append(("", f"{name} reads {weights}/s of weights, {products:.3g} billion products/s"))
     for device, gpu in speeds.gpus.items():
-        lines.append(
-            (
-                "",
-                f"{device} reads {readable(gpu.memory_bytes_per_s)}/s, {gpu.products_per_s / 1e9:.3g} billion "
-                f"products/s in 16 bits, takes {readable(gpu.from_host_bytes_per_s)}/s from the host",
-            )
-        )
+        form, crossing = "of 4-bit blocks" if gpu.packed else "in 16 bits", readable(gpu.from_host_bytes_per_s)
+        computes = f"{gpu.products_per_s / 1e9:.3g} billion products/s {form}"
+        reads = f"{device} reads {readable(gpu.memory_bytes_per_s)}/s"
+        lines.append(("", f"{reads}, {computes}, takes {crossing}/s from the host"))
     lines += [
         ("", f"disk of the {role} reads {readable(each)}/s past the page cache") for role, each in speeds.disks.items()
     ]

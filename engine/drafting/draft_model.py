@@ -15,6 +15,8 @@ from torch.nn import functional
 
 from engine.drafting.drafter import Drafter, ReadingPace
 from engine.drafting.trees import LARGEST_TREE, Level, TreeShape, grow_tree
+from engine.graphics.decoder import ChipCache, ChipDecoder
+from engine.kernels.sampling import Following
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
 from engine.model.token_tree import Draft, DraftShape, followed
@@ -39,7 +41,7 @@ class DraftModel:
 
     def __init__(
         self,
-        decoder: Decoder,
+        decoder: Decoder | ChipDecoder,
         vocabulary_size: int,
         context: int,
         link: Link,
@@ -122,8 +124,8 @@ class DraftModel:
 
         self._pace.read(piece, self.missing, most_s)
 
-    def read_root(self) -> Tensor:
-        """Return the (V,) log-probabilities after the root, read together with the few tokens missing before it."""
+    def read_root(self) -> Following:
+        """Return the (1, V) log-probabilities after the root, read together with the few tokens missing before it."""
         if not self.missing:
             # The root's row is there, but its logits are gone.
             del self._cached[self._cache.truncate(len(self.text) - 1) :]
@@ -131,7 +133,7 @@ class DraftModel:
         start, missing = len(self._cached), self.text[len(self._cached) :]
         following = self.run(missing, range(start, len(self.text)), logit_rows=slice(len(missing) - 1, None))
         self._commit(range(len(missing)), missing)
-        return following[0]
+        return following
 
     def run(
         self,
@@ -140,17 +142,15 @@ class DraftModel:
         sees: Tensor | None = None,
         uncommitted: int = 0,
         logit_rows: slice | None = None,
-    ) -> Tensor:
+    ) -> Following:
         """Run tokens after the committed rows; see `Decoder.forward` for the arguments.
 
         Returns:
             (rows asked for, V) log-probabilities of the tokens that follow these rows, on its device; V is the
             target's.
         """
-        link = self._link
-        # A padded target may say a token for which the draft has no row. Any other row will do, since it only
-        # guesses.
-        known = torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
+        link, known = self._link, self._known(tokens)
+        assert isinstance(self._decoder, Decoder)
         output = self._decoder.forward(
             link.to_device(known),
             link.to_device(torch.tensor(positions, dtype=torch.long)),
@@ -165,6 +165,13 @@ class DraftModel:
         # Padding that the target alone has is never drafted.
         return functional.pad(following, (0, missing), value=-torch.inf) if missing else following
 
+    def _known(self, tokens: Sequence[int]) -> Tensor:
+        """Return tokens that the draft has rows for.
+
+        A padded target may say one for which it has none; any other row will do, since it only guesses.
+        """
+        return torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
+
     def _commit(self, rows: Sequence[int], tokens: Sequence[int], keep: Sequence[int] = ()) -> None:
         self._cache.commit(rows, keep)
         self._cached += tokens
@@ -174,6 +181,24 @@ class DraftModel:
         before = len(self._cached)
         del self._cached[self._cache.begin(len(self.text)) :]
         return len(self._cached) == before
+
+
+class ChipDraftModel(DraftModel):
+    """A small model on a graphics chip, which sends the likeliest tokens back and not a vocabulary."""
+
+    def run(
+        self,
+        tokens: Sequence[int],
+        positions: Sequence[int],
+        sees: Tensor | None = None,
+        uncommitted: int = 0,
+        logit_rows: slice | None = None,
+    ) -> Following:
+        self._check()
+        assert isinstance(self._decoder, ChipDecoder)
+        assert isinstance(self._cache, ChipCache)
+        places = torch.tensor(positions, dtype=torch.long)
+        return self._decoder.rank(self._known(tokens), places, self._cache, sees, logit_rows, uncommitted)
 
 
 class DraftModelDrafter(Drafter):
@@ -221,7 +246,7 @@ class DraftModelDrafter(Drafter):
         first = model.read_root()
         rows = 0
 
-        def expand(level: Level) -> Tensor:
+        def expand(level: Level) -> Following:
             nonlocal rows
             for at, (token, parent) in enumerate(zip(level.tokens, level.parents, strict=True)):
                 self._row_of[parent, token] = rows + at

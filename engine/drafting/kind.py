@@ -43,7 +43,7 @@ class Pacing:
 class DraftPlan:
     """Plan of the draft that will be loaded."""
 
-    weights: WeightFormat  # format on the CPU; on a GPU the draft runs in its 16-bit type
+    weights: WeightFormat  # format on the CPU and on a graphics chip; on other GPUs it runs in their 16-bit type
     device: str  # device that it runs on, as torch calls it
     context: int = 0  # tokens of its context
     size_bytes: int = 0  # bytes of weights and cache there
@@ -185,6 +185,10 @@ class DraftKind(ABC):
             seconds: Seconds by format, measured here or assumed.
             kernels: True if the kernel library is there.
         """
+
+    def runs_on_chip(self, weights: WeightFormat) -> bool:
+        """Return whether the shaders of `engine.graphics` compute it in a format."""
+        return False
 
     @abstractmethod
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:

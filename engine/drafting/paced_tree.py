@@ -18,6 +18,7 @@ from torch import Tensor
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.drafter import Drafter
 from engine.drafting.kind import Pacing
+from engine.kernels.sampling import Following, likeliest
 from engine.model.token_tree import Draft, DraftShape
 
 ROOT = 0
@@ -108,9 +109,9 @@ class BranchTree:
         """Tokens of the longest branch."""
         return max(node.depth for node in self._nodes if node.joined)
 
-    def begin(self, following: Tensor) -> None:
-        """Take in the (V,) log-probabilities of the tokens after the root, which was run."""
-        self._add([ROOT], following[None])
+    def begin(self, following: Following) -> None:
+        """Take in the log-probabilities of the tokens after the root, which was run."""
+        self._add([ROOT], following)
 
     def behind(self, count: int, deepest: int) -> list[int]:
         """Return the ends of ``count`` branches at most to lengthen next, none deeper than ``deepest``."""
@@ -143,7 +144,7 @@ class BranchTree:
         chosen = [self._nodes[node] for node in nodes]
         return [node.token for node in chosen], [node.depth for node in chosen], sees
 
-    def extend(self, nodes: Sequence[int], following: Tensor) -> None:
+    def extend(self, nodes: Sequence[int], following: Following) -> None:
         """Take in (n, V) log-probabilities after these nodes, whose rows follow the others."""
         for at, node in enumerate(nodes):
             self._nodes[node].row = self._rows + at
@@ -226,11 +227,9 @@ class BranchTree:
                 rows.append(row)
         return rows, rest._take(self._nodes, at), rest
 
-    def _add(self, parents: Sequence[int], following: Tensor) -> None:
+    def _add(self, parents: Sequence[int], following: Following) -> None:
         """Take in the likeliest children of each parent from (n, V) log-probabilities."""
-        values, tokens = following.topk(min(self._children, following.shape[-1]))
-        rows = zip(parents, values.tolist(), tokens.tolist(), strict=True)
-        for parent, row_values, row_tokens in rows:
+        for parent, row_tokens, row_values in zip(parents, *likeliest(following, self._children), strict=True):
             above = self._nodes[parent]
             above.children = {}
             for value, token in zip(row_values, row_tokens, strict=True):

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import torch
 
-from engine.drafting.draft_model import DraftModel, DraftModelDrafter
+from engine.drafting.draft_model import ChipDraftModel, DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter
 from engine.drafting.kind import (
     Drafting,
@@ -23,6 +23,8 @@ from engine.drafting.kind import (
 )
 from engine.drafting.paced_tree import PacedTree
 from engine.errors import DraftMismatch
+from engine.graphics.adapters import DEVICE, open_chip
+from engine.graphics.decoder import ChipDecoder, runs
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
@@ -95,6 +97,9 @@ class ModelDraft(DraftKind):
         measured = seconds()
         return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
 
+    def runs_on_chip(self, weights: WeightFormat) -> bool:
+        return runs(self.config, weights)
+
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Return the bytes of weights and cache; nothing is shared with the target."""
         return weight_bytes(self.config, weights) + cache_bytes(self.config, context, weights)
@@ -133,15 +138,21 @@ class ModelDraft(DraftKind):
 
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
-        weights = self._weights(self.opened.checkpoint, parts.plan, parts.check)
-        decoder = Decoder(self.config, Resident(weights))
         vocabulary_size = parts.target.config.vocabulary_size
+        make: Callable[..., DraftModel]
+        notes: tuple[str, ...] = ()
+        if parts.link.device.type == DEVICE:
+            chip = open_chip(parts.plan.device)
+            of_draft = self.opened.checkpoint, self.config, parts.plan.weights
+            make = partial(ChipDraftModel, ChipDecoder(chip, *of_draft, vocabulary_size, parts.check))
+        else:
+            weights = self._weights(self.opened.checkpoint, parts.plan, parts.check)
+            make, notes = partial(DraftModel, Decoder(self.config, Resident(weights))), weights.notes
 
         def new_text() -> DraftText:
-            model = DraftModel(decoder, vocabulary_size, parts.context, parts.link, parts.check)
-            return partial(_drafter, model)
+            return partial(_drafter, make(vocabulary_size, parts.context, parts.link, parts.check))
 
-        return LoadedDraft(self.name, self.kind, parts.link, new_text, weights.notes)
+        return LoadedDraft(self.name, self.kind, parts.link, new_text, notes)
 
     def _weights(self, checkpoint: Checkpoint, plan: DraftPlan, check: Callable[[], None]) -> ModelWeights:
         device = torch.device(plan.device)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.kernels.sampling import likeliest
+from engine.kernels.sampling import Following, likeliest
 from engine.model.token_tree import ROOT, Draft, DraftShape
 
 #: The longest path of any tree.
@@ -49,10 +49,10 @@ class Level:
 
 #: Runs the draft over a level, whose nodes also see the text and the root: (n, V) logits of what follows each, or
 #: (1, V) of what follows all.
-Expand = Callable[[Level], Tensor]
+Expand = Callable[[Level], Following]
 
 
-def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expand) -> Draft:
+def grow_tree(limits: TreeShape, shape: DraftShape, first: Following, expand: Expand) -> Draft:
     """Grow a tree and keep its likeliest nodes, or fill a fixed one.
 
     Each level expands the ``width`` best children of the level before. A node can only be kept when its score is among
@@ -62,7 +62,7 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expan
     Args:
         limits: Limits of a tree that is grown.
         shape: Shape that the schedule asks for.
-        first: (V,) logits of what follows the root.
+        first: Logits of what follows the root.
         expand: Called at most ``depth`` - 1 times, with one level after the other.
 
     Returns:
@@ -75,7 +75,7 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expan
     if limit < 1:
         return Draft()
     candidates = _Candidates(expand)
-    level = candidates.add_children(first[None], [ROOT], limits.width)
+    level = candidates.add_children(first, [ROOT], limits.width)
     for depth in range(1, limits.depth):
         hopeful = set(candidates.best(range(len(candidates)), limit))
         # in the order of the candidates, which is that of their parents
@@ -86,7 +86,7 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Tensor, expand: Expan
     return candidates.draft(candidates.best(range(len(candidates)), limit))
 
 
-def _fill_tree(parents: Sequence[int], first: Tensor, expand: Expand) -> Draft:
+def _fill_tree(parents: Sequence[int], first: Following, expand: Expand) -> Draft:
     """Fill a fixed tree: below each node as many of the likeliest tokens as it has children."""
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
@@ -94,7 +94,7 @@ def _fill_tree(parents: Sequence[int], first: Tensor, expand: Expand) -> Draft:
     width = max(map(len, children.values()), default=0)
     candidates = _Candidates(expand)
     place = {ROOT: ROOT}  # of candidates in the tree
-    level = candidates.add_children(first[None], [ROOT], width) if width else []
+    level = candidates.add_children(first, [ROOT], width) if width else []
     for depth in range(1, len(parents) + 1):
         free = {node: iter(children.get(at, ())) for node, at in place.items()}
         for node in level:
@@ -132,7 +132,7 @@ class _Candidates:
         following = self._expand(Level(tokens, parents, depth, self._sees[-len(level) :]))
         return self.add_children(following, level, width)
 
-    def add_children(self, following: Tensor, parents: Sequence[int], width: int) -> list[int]:
+    def add_children(self, following: Following, parents: Sequence[int], width: int) -> list[int]:
         """Take in the ``width`` likeliest children of each parent, (n, V) or (1, V) logits; return the nodes."""
         start = len(self)
         rows = list(zip(*likeliest(following, width), strict=True))

@@ -144,6 +144,11 @@ def places_of(type: int) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], .
     return _FORMS[type].halves, _FORMS[type].fields
 
 
+def values_of(type: int) -> tuple[int, tuple[int, ...]]:
+    """Return the number that is subtracted from an element's bits, and the table of their values, empty for none."""
+    return _FORMS[type].zero, _FORMS[type].table
+
+
 def row_bytes(type: int, columns: int) -> int:
     """Return the bytes of a row in a file.
 

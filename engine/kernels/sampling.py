@@ -6,6 +6,8 @@ import ctypes
 import math
 import threading
 from array import array
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -82,11 +84,23 @@ def sample(
 MOST = 64
 
 
-def likeliest(logits: Tensor, count: int, temperature: float = 1.0) -> tuple[list[list[int]], list[list[float]]]:
+@dataclass(frozen=True)
+class Ranked:
+    """The likeliest tokens of some rows, as a device found them: the largest first, equal ones by their ids."""
+
+    tokens: list[list[int]]  # as many for each row
+    shares: list[list[float]]  # logarithms of their shares; NaN for a row that has one, or no finite largest logit
+
+
+#: Logits of rows, (n, V) or (V,), or the likeliest tokens that they give.
+Following: TypeAlias = Tensor | Ranked
+
+
+def likeliest(logits: Following, count: int, temperature: float = 1.0) -> tuple[list[list[int]], list[list[float]]]:
     """Return the likeliest tokens of each row, the largest first, equal ones by their ids.
 
     Args:
-        logits: (n, V) on any device.
+        logits: (n, V) or (V,) on any device; or what a device found, which may be fewer, and is of temperature 1.
         count: Number of tokens of each row, at most `MOST`; no more come back than there are tokens.
         temperature: Above 0.
 
@@ -96,6 +110,9 @@ def likeliest(logits: Tensor, count: int, temperature: float = 1.0) -> tuple[lis
     Raises:
         NotFinite: A row has a NaN, or no finite largest logit.
     """
+    if isinstance(logits, Ranked):
+        return _checked([row[:count] for row in logits.tokens], [row[:count] for row in logits.shares])
+    logits = logits if logits.dim() == 2 else logits[None]
     rows, size = logits.shape
     count = min(count, size)
     functions = library.loaded()

@@ -7,7 +7,7 @@ from typing import Literal
 
 from engine.sentences import mark, say
 
-GpuKind = Literal["cuda", "rocm", "xpu", "mps"]
+GpuKind = Literal["cuda", "rocm", "xpu", "mps", "vulkan", "metal", "d3d12"]
 #: Causes that a board's firmware names: too little voltage, and heat.
 HeldDown = Literal["voltage", "heat"]
 _HELD_DOWN: dict[HeldDown, str] = {
@@ -53,12 +53,17 @@ class HostMemory:
 class Gpu:
     """A GPU."""
 
-    device: str  # device as torch calls it: ``cuda:0``
+    device: str  # device as torch calls it: ``cuda:0``; of chips that torch knows nothing of ``vulkan:0``
     kind: GpuKind  # whose interface it has
     name: str  # name as its maker calls it
     total_bytes: int  # memory; of unified memory the whole pool
     free_bytes: int  # memory that can be taken now
     unified: bool  # True if its memory is the host's: one pool, never counted twice
+
+    @property
+    def drafts_only(self) -> bool:
+        """True if Tenon's own shaders compute on it, which drafts alone use (`engine.graphics`), and not torch."""
+        return self.kind in ("vulkan", "metal", "d3d12")
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class GpuSpeed:
     products_per_s: float  # products of two 16-bit numbers in a large matrix product
     operator_s: float  # one operator on hardly any data: the launch
     from_host_bytes_per_s: float  # copies from the host's memory, pinned where that can be done
+    packed: bool = False  # True if the products are of blocks as files store them, which are read as they are
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,7 @@ class MachineReport:
     system: str  # operating system and its version
     processor: Processor  # cores and instruction sets
     memory: HostMemory  # the host's
-    gpus: tuple[Gpu, ...]  # GPUs that torch can use
+    gpus: tuple[Gpu, ...]  # GPUs that torch can use; if there are none, graphics chips that can draft
     disks: tuple[Disk, ...]  # below the folders of models and of the cache
     power: Power  # battery or mains
     torch: TorchBuild  # the installed build

@@ -109,7 +109,7 @@ def load_packed_layer(
 
 
 class PackedReader:
-    """Reads tensors of a source and arranges them for the kernels."""
+    """Reads tensors of a source and arranges them for the kernels, or leaves their rows as a file has them."""
 
     def __init__(
         self,
@@ -117,9 +117,11 @@ class PackedReader:
         weight_format: WeightFormat,
         keep_cached: bool = True,
         keep: Keep | None = None,
+        arranged: bool = True,
     ) -> None:
         self._source = source
         self._format = weight_format
+        self._arranged = arranged
         self._keep_cached = keep_cached
         self._keep = keep or (lambda name, piece, kind, rows, refused: None)
         # Matrices that the format could not hold, and why; they are in bf16
@@ -135,7 +137,8 @@ class PackedReader:
         kinds = {slot.name: self._format.kind_of(slot) for slot in slots if len(slot.shape) == 2}
         stored = {slot.name: self._source.stored(slot.name).read_as(kinds.get(slot.name, F32)) for slot in slots}
         names = {one: name for name, one in stored.items()}
-        matrices = {name: empty_matrix(kind, stored[name]) for name, kind in kinds.items()}
+        arranged = self._arranged
+        matrices = {name: empty_matrix(kind, stored[name], arranged) for name, kind in kinds.items()}
         vectors: dict[str, Tensor] = {}
         refused: dict[str, str] = {}
         total, done = sum(one.size_bytes for one in names), 0
@@ -144,7 +147,7 @@ class PackedReader:
         def arrange_as_stored(piece: Piece) -> None:
             matrix = matrices.get(names[piece.stored])
             if matrix is not None and matrix.type == piece.stored.kind:
-                arrange_piece(piece, matrix, threads=1)
+                arrange_piece(piece, matrix, threads=1, arranged=arranged)
 
         for piece in self._pieces(names, check, arrange_as_stored):
             name = names[piece.stored]
@@ -155,7 +158,7 @@ class PackedReader:
             elif name not in refused:
                 try:
                     as_stored = kinds[name] == piece.stored.kind
-                    rows = piece.raw if as_stored else arrange_piece(piece, matrices[name])
+                    rows = piece.raw if as_stored else arrange_piece(piece, matrices[name], arranged=arranged)
                 except NotPackable as problem:
                     refused[name] = str(problem)
                 else:
@@ -163,9 +166,9 @@ class PackedReader:
             done += piece.raw.nbytes
             progress(done, total)
         for name, reason in refused.items():
-            matrices[name] = empty_matrix(BF16, stored[name])
+            matrices[name] = empty_matrix(BF16, stored[name], arranged)
             for piece in self._pieces([stored[name]], check):
-                self._keep(name, piece, BF16, arrange_piece(piece, matrices[name]), reason)
+                self._keep(name, piece, BF16, arrange_piece(piece, matrices[name], arranged=arranged), reason)
         self.refused |= refused
         return matrices | vectors
 
@@ -195,10 +198,15 @@ def quantized(numbers: Tensor, kind: int) -> Tensor:
     return blocks.quantize(kind, numbers.float())
 
 
-def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
+def empty_matrix(kind: int, stored: StoredTensor, arranged: bool = True) -> Packed:
     """Return room for a matrix in a block type, in huge pages if there are any: small ones read a fifth slower."""
-    size_bytes = blocks.arranged_bytes(kind, stored.rows, stored.columns)
+    size_bytes = _bytes(kind, stored.rows, stored.columns, arranged)
     return matrix_in(PageMemory(size_bytes).tensor(0, size_bytes), kind, stored)
+
+
+def _bytes(kind: int, rows: int, columns: int, arranged: bool) -> int:
+    """Return the bytes of rows that are arranged, or as a file has them."""
+    return blocks.arranged_bytes(kind, rows, columns) if arranged else rows * blocks.row_bytes(kind, columns)
 
 
 def matrix_in(data: Tensor, kind: int, stored: StoredTensor) -> Packed:
@@ -209,19 +217,25 @@ def matrix_in(data: Tensor, kind: int, stored: StoredTensor) -> Packed:
     return Packed(data, stored.rows, stored.columns, kind, stored.rotation, factor)
 
 
-def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> Tensor:
+def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None, arranged: bool = True) -> Tensor:
     """Put rows of a tensor into their places in a matrix, converted if its type differs; return their bytes.
+
+    Rows that are not to be ``arranged`` stay as a file has them, in the order of the matrix.
 
     Raises:
         NotPackable: The piece cannot be converted because a number is a NaN or an infinity.
         WeightsNotFinite: The piece need not be converted, and a scale or a number is a NaN or an infinity.
     """
     stored, kind, columns = piece.stored, matrix.type, matrix.columns
-    start = blocks.arranged_bytes(kind, piece.first, columns) if piece.first else 0
-    target = matrix.data[start : start + blocks.arranged_bytes(kind, piece.count, columns)]
+    start = _bytes(kind, piece.first, columns, arranged) if piece.first else 0
+    target = matrix.data[start : start + _bytes(kind, piece.count, columns, arranged)]
     as_stored = kind == stored.kind
     rows = piece.raw if as_stored else quantized(piece_values(piece), kind)
     order = stored.row_map(piece.count) if as_stored else None
+    if not arranged:
+        each = rows.view(piece.count, -1)
+        target.view(piece.count, -1).copy_(each if order is None else each[order.long()])
+        return rows
     try:
         blocks.arrange(kind, rows, piece.count, columns, order, target, threads)
     except NotFinite:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import OutOfMemory
+from engine.graphics.adapters import DEVICE, rests
 from engine.model.layer import LayerWeights
 from engine.model.linear import DequantizedLinear, JoinedLinear, Linear, LinearMap, Norm, PackedLinear, joined
 from engine.model.mixture import Experts
@@ -195,8 +196,10 @@ def answers(device: torch.device) -> bool:
     """Return whether a device computes, or would if it had memory.
 
     A GPU that was lost, one on which a kernel has failed in this process, and one for which this torch has no
-    kernels raise at every call.
+    kernels raise at every call. A chip of `engine.graphics` rests after a failure.
     """
+    if device.type == DEVICE:
+        return not rests(str(device))
     try:
         return float(torch.ones(1, device=device) + 1) == 2.0
     except RuntimeError as error:

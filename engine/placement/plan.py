@@ -195,6 +195,12 @@ class Room:
     # Seconds of the host and the GPU for a forward of so many rows, after the whole context
     units: Callable[[Sizes, int], Units] | None = None
     width: int = 1  # rows of the forwards that are to take the least time
+    drafts_only: bool = False  # True if the GPU computes drafts and nothing of the model
+
+    @property
+    def of_model(self) -> Room:
+        """Room of the model itself."""
+        return replace(self, device="", device_bytes=0) if self.drafts_only else self
 
     def holds(self, host_bytes: int, device_bytes: int) -> bool:
         """Return whether both fit."""

@@ -29,6 +29,7 @@ from engine.model.weight_format import WeightFormat
 from engine.placement import PlacementPlan
 from engine.placement.plan import Sizes
 from engine.planning.machine_speeds import (
+    CHIP_LAUNCHES,
     FUSED_LAYER_OPERATORS,
     LAUNCHES,
     LAYER_OPERATORS,
@@ -212,7 +213,7 @@ class TargetCost:
 
 
 class DraftCost:
-    """T_D of a draft, on the GPU in 16 bits or on the host in the format that is fastest there."""
+    """T_D of a draft, on the GPU in 16 bits or blocks, or on the host in the format that is fastest there."""
 
     def __init__(
         self,
@@ -244,8 +245,9 @@ class DraftCost:
         gpu = self._speeds.gpu
         if self._on_gpu and gpu is not None:
             speed = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
-            computing = speed.seconds(elements * _HALF_BYTES, width * elements)
-            operators = self._draft.layers * LAUNCHES * gpu.operator_s
+            each = self._bytes_each if gpu.packed else _HALF_BYTES
+            computing = speed.seconds(elements * each, width * elements)
+            operators = self._draft.layers * (CHIP_LAUNCHES if gpu.packed else LAUNCHES) * gpu.operator_s
         else:
             computing = self._format.seconds(elements * self._bytes_each, width * elements)
             each = FUSED_LAYER_OPERATORS if self._packed else LAYER_OPERATORS

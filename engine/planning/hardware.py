@@ -18,6 +18,7 @@ import psutil
 import torch
 
 from engine.files import read_cached, write_cached
+from engine.graphics.adapters import DEVICE, memory_of, opened
 from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
 from engine.json_text import from_plain
@@ -122,6 +123,8 @@ def give_back_device_memory() -> None:
 
 def free_device_bytes(device: torch.device) -> int:
     """Return the bytes of a GPU that can be taken now; 0 for a GPU that is lost."""
+    if device.type == DEVICE:
+        return memory_of(str(device), available_memory_bytes())
     if device.type == "mps":
         return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
     try:
@@ -132,6 +135,8 @@ def free_device_bytes(device: torch.device) -> int:
 
 def held_device_bytes(device: torch.device) -> int:
     """Return the bytes of a GPU that torch holds for this process, which its model would give back."""
+    if device.type == DEVICE:
+        return sum(chip.held_bytes for chip in opened(str(device)))
     if device.type == "mps":
         return int(torch.mps.driver_allocated_memory())
     return int(torch.get_device_module(device).memory_reserved(device))
@@ -139,6 +144,8 @@ def held_device_bytes(device: torch.device) -> int:
 
 def device_peak_bytes(device: torch.device) -> int:
     """Return the most bytes that tensors have taken on a GPU."""
+    if device.type == DEVICE:
+        return sum(chip.peak_bytes for chip in opened(str(device)))
     if device.type == "mps":
         return int(torch.mps.driver_allocated_memory())
     return int(torch.get_device_module(device).max_memory_allocated(device))

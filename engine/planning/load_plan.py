@@ -40,6 +40,7 @@ from engine.placement import (
     StreamedPlan,
 )
 from engine.placement.plan import Footprint, Sizes
+from engine.planning.cost_model import DraftCost
 from engine.planning.hardware import free_device_bytes
 from engine.planning.machine_speeds import budget_is_free, format_seconds, machine_speeds, read_room
 from engine.sentences import either, figure, mark, paragraph, readable, say
@@ -69,6 +70,8 @@ _BUDGET_STEP_BYTES = 100_000_000
 # Memory by which the process may grow until it is asked again.
 _GROWTH_BYTES = 16 << 20
 _BOUNDLESS = 1 << 62
+# Nodes of a tree for which a graphics chip and the host are compared.
+_USUAL_NODES = 15
 # A placement must be predicted to be faster than a simpler one by more than the error of predictions.
 _WORTH = 1.15
 
@@ -385,11 +388,13 @@ class LoadPlanner:
 
     def _place(self, draft: DraftKind, room_bytes: int, drafts: int) -> DraftPlan:
         """Return the place of one of so many drafts, given the room that the GPU has for it."""
-        context, device = self._options.context or USUAL_CONTEXT, self.room.device
-        on_host = DraftPlan(self.draft_format(draft), "cpu").with_context(draft, context)
-        if draft.on_host:
+        context, device, weights = self._options.context or USUAL_CONTEXT, self.room.device, self.draft_format(draft)
+        on_host, dense = DraftPlan(weights, "cpu").with_context(draft, context), DENSE_BF16
+        if draft.on_host or (self.room.drafts_only and self._chip_gains_nothing(draft, weights)):
             return on_host
-        there = DraftPlan(DENSE_BF16, device).with_context(draft, context)
+        if self.room.drafts_only:
+            dense = replace(weights, cache=torch.float32)
+        there = DraftPlan(dense, device).with_context(draft, context)
         if device and there.size_bytes <= room_bytes:
             return there
         note = say(_NO_GPU_FOR_DRAFT if drafts == 1 else _NO_GPU_FOR_DRAFTS)
@@ -400,6 +405,13 @@ class LoadPlanner:
                 budget=figure(self.room.device_bytes / 1e9, ".3g"),
             )
         return replace(on_host, note=note)
+
+    def _chip_gains_nothing(self, draft: DraftKind, weights: WeightFormat) -> bool:
+        """Return whether a graphics chip cannot run a draft in a format, or not faster than the host."""
+        gpu = next(gpu for gpu in self._report.gpus if gpu.device == self.room.device)
+        speeds = machine_speeds(self._report, gpu)
+        there, here = (DraftCost(draft, weights, speeds, on_gpu).tree_s(_USUAL_NODES) for on_gpu in (True, False))
+        return not draft.runs_on_chip(weights) or there * _WORTH > here
 
     def _fastest(
         self, mode: Mode, candidates: list[Sizes], beside: tuple[DraftPlan, ...], drafts: Drafts
@@ -412,7 +424,7 @@ class LoadPlanner:
         """
         kinds = [PLACEMENTS[name] for name in mode.placements]
         settled = mode.needs_gpu or self._options.gpu_layers is not None or self._report.speeds is None
-        if settled and not mode.needs_gpu and any(draft.on_gpu for draft in beside):
+        if settled and not mode.needs_gpu and any(draft.on_gpu for draft in beside) and not self.room.drafts_only:
             kinds.insert(0, SplitPlan)  # in the room that the drafts leave on the GPU
         kinds.append(StreamedExpertsPlan)
         best, most = None, 0.0
@@ -437,7 +449,7 @@ class LoadPlanner:
         beside: tuple[DraftPlan, ...],
     ) -> tuple[list[LoadPlan], list[Sizes]]:
         """Return the plans of one kind with the largest context that fits, and all sizes with this or more."""
-        room = self.room.beside(*_taken(beside))
+        room = self.room.beside(*_taken(beside)).of_model
         for count, sizes in enumerate(candidates, 1):
             suited = kind.suited(sizes)
             plans = [self._made(mode, placement, suited, beside) for placement in self._choices(kind, suited, room)]
@@ -471,7 +483,7 @@ class LoadPlanner:
         return plan if most == plan.context else self._made(mode, plan.placement, *with_context(most))
 
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
-        room = self.room.beside(*_taken(beside))
+        room = self.room.beside(*_taken(beside)).of_model
         formats, most = self._formats(weights), room.host_bytes // _CACHE_SHARE
         sizes = Sizes(self._config, formats[-1], self._wanted, LEAST_STATES)
         while sizes.context > self._smallest and sum(sizes.caches) > most:
@@ -535,7 +547,7 @@ class LoadPlanner:
     def gpu_refusal(self, mode: Mode, sizes: Sizes) -> str:
         """Return the reason why the placement that a mode is about has no room on a GPU."""
         room = self.room
-        if not room.device:
+        if not room.of_model.device:
             return say(NO_GPU)
         there = replace(room, host_bytes=_BOUNDLESS, unified=False)
         about = PLACEMENTS[mode.placements[0]]

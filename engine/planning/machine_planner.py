@@ -447,7 +447,7 @@ class MachinePlanner:
         no_files = self._disk_refusal()
         if no_files:
             return no_files
-        if mode.needs_gpu and not room.device:
+        if mode.needs_gpu and not room.of_model.device:
             return say(NO_GPU)
         refusal = "" if load is None else self._pointless(mode, load)
         if not refusal and mode.drafts and not drafts:

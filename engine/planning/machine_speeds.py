@@ -67,6 +67,8 @@ _BOARD_OPERATOR_S = 10e-6
 # GPU's launches. The last one is counted, the others were measured on the machine of BENCHMARKS.md; those of the
 # library with 10 and 60 layers of 256 columns.
 LAYER_OPERATORS, FUSED_LAYER_OPERATORS, PACKED_LAYER_OPERATORS, LAUNCHES = 100, 8, 210, 35
+#: Shaders of a layer on a graphics chip, counted: products of several types of blocks take one each.
+CHIP_LAUNCHES = 13
 # Times that torch's operators go through each activation between packed matrices; measured in the same way.
 _PASSES = 12
 # Operators of torch for each chosen expert; of packed ones on a GPU, each of which is dequantized first. Counted.
@@ -255,7 +257,9 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
     if ram_budget_bytes is not None and budget_is_free(report, ram_budget_bytes):
         # A user who names exactly what is left has left other programs theirs.
         host = ram_budget_bytes - report.memory.process_bytes
-    usable = () if vram_budget_bytes == 0 else report.gpus
+    measured = () if report.speeds is None else report.speeds.gpus
+    # Assumed speeds are those of cards that torch computes on.
+    usable = [gpu for gpu in report.gpus if vram_budget_bytes != 0 and (not gpu.drafts_only or gpu.device in measured)]
     if not usable:
         return Room(max(host, 0))
     gpu = max(usable, key=lambda gpu: gpu.free_bytes)
@@ -266,7 +270,7 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
     def units(sizes: Sizes, width: int) -> Units:
         return UnitTimes(sizes.config, sizes.weights, speeds, sizes.context).at(width)
 
-    return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units)
+    return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units, drafts_only=gpu.drafts_only)
 
 
 def budget_is_free(report: MachineReport, ram_budget_bytes: int) -> bool:

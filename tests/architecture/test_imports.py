@@ -41,6 +41,7 @@ RANKS = {
     "engine.model_file": 1.5,
     "engine.placement": 1,
     "engine.vision": 0.5,
+    "engine.graphics": 0.5,
     "engine.hub": 1,
     "engine.model": 0,
     "engine.weights": -1,

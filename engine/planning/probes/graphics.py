@@ -1,4 +1,4 @@
-"""The GPUs that torch can use (CUDA, ROCm, XPU and MPS), and their speeds."""
+"""The GPUs that torch can use (CUDA, ROCm, XPU and MPS), or else graphics chips, and their speeds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from contextlib import suppress
 import psutil
 import torch
 
+from engine.graphics.adapters import DEVICE, Adapter, find_adapters, memory_of, open_chip, rests
+from engine.graphics.speed import measure_chip
 from engine.messages.machine import Gpu, GpuKind, GpuSpeed
 from engine.placement.device import answers
 from engine.planning.probes.host import read_group_limits
@@ -23,7 +25,10 @@ _TRIALS = 3
 
 
 def read_gpus() -> tuple[Gpu, ...]:
-    """Return every GPU of this machine that the installed torch computes on, in torch's order."""
+    """Return every GPU of this machine that the installed torch computes on, in torch's order.
+
+    If there are none, graphics chips with the system's own drivers are what drafts may run on.
+    """
     if torch.cuda.is_available():
         return _answering("cuda", torch.cuda.device_count(), _cuda)
     if torch.xpu.is_available():
@@ -32,7 +37,7 @@ def read_gpus() -> tuple[Gpu, ...]:
         total = int(torch.mps.recommended_max_memory())
         free = total - int(torch.mps.driver_allocated_memory())
         return (_unified("mps:0", "mps", "Apple GPU", total, free),)
-    return ()
+    return tuple(_chip(adapter) for adapter in find_adapters())
 
 
 def _answering(kind: str, count: int, read: Callable[[int], Gpu]) -> tuple[Gpu, ...]:
@@ -68,6 +73,14 @@ def _xpu(index: int) -> Gpu:
     return Gpu(f"xpu:{index}", "xpu", str(properties.name), total, free, unified=False)
 
 
+def _chip(adapter: Adapter) -> Gpu:
+    memory, device, unified = psutil.virtual_memory(), adapter.device, adapter.kind != "card"
+    total = memory_of(device, int(memory.total))
+    if rests(device) or not unified:  # a chip that rests stays in the report, whose speeds are kept for all of it
+        return Gpu(device, adapter.interface, adapter.name, total, 0 if rests(device) else total, unified)
+    return _unified(device, adapter.interface, adapter.name, total, 0)
+
+
 def _unified(device: str, kind: GpuKind, name: str, total: int, free: int) -> Gpu:
     """Return a GPU in the host's memory, whose driver leaves out page cache that gives way (and control groups)."""
     available = int(psutil.virtual_memory().available)
@@ -87,6 +100,8 @@ def measure_gpu(device: torch.device, dtype: torch.dtype, free_bytes: int, check
         check: Called often; raises to cancel.
     """
     most = max(1 << 20, free_bytes // 8)
+    if device.type == DEVICE:
+        return measure_chip(open_chip(str(device)), most, check)
     buffer = torch.ones(min(_BUFFER_BYTES, most) // 4, device=device)
     reading = _best(lambda: buffer.sum(), device, check)
     side = min(_SIDE, max(64, int((most / 6) ** 0.5)))

@@ -1,0 +1,286 @@
+"""The graphics chips of this computer, and what they are asked for: buffers, shaders, and one submission a forward.
+
+The package `wgpu` speaks to the system's own driver: Vulkan, Metal or Direct3D 12.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+
+#: Its value 1 switches drafts on graphics chips on. SOFTWARE does too, and lets a driver that computes on the processor
+#: count as a chip, which tests need.
+SWITCH, SOFTWARE = "TENON_GRAPHICS", "software"
+#: Torch's name of a kind of device on which it computes nothing itself; here of all chips, whatever their interface.
+DEVICE = "vulkan"
+
+Kind = Literal["card", "shared", "software"]
+Interface = Literal["vulkan", "metal", "d3d12"]
+
+_KINDS: dict[str, Kind] = {"DiscreteGPU": "card", "IntegratedGPU": "shared", "CPU": "software"}
+# Interfaces of which one is enough, the best first.
+_INTERFACES: dict[str, Interface] = {"Metal": "metal", "Vulkan": "vulkan", "D3D12": "d3d12"}
+# Limits that are asked for as high as an adapter has them.
+_LIMITS = ("max-storage-buffer-binding-size", "max-buffer-size")
+_STORAGE, _COPIED = 0x80, 0x8 | 0x4  # COPY_DST, COPY_SRC
+_READ = 0x1 | 0x8  # MAP_READ, COPY_DST
+_COMPUTE = 0x4
+_BUFFERS = {"read": "read-only-storage", "read_write": "storage"}
+_OFF = (
+    "Drafts on graphics chips are switched off, because no real chip has been tried yet: TENON_GRAPHICS=1 in the "
+    "environment switches them on."
+)
+_NO_PACKAGE = "The package wgpu, which speaks to graphics chips, is not installed: install tenon[graphics]."
+_NO_DRIVER = "No driver of this system offers a graphics chip that Tenon can use (Vulkan, Metal or Direct3D 12)."
+
+_resting: set[str] = set()
+
+Buffer = Any
+
+
+@dataclass(frozen=True)
+class Program:
+    """A shader, and the layout of its buffers."""
+
+    pipeline: Any
+    layout: Any
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The buffers of a shader, which are held as long as it may run."""
+
+    group: Any
+    buffers: tuple[Buffer, ...]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A graphics chip with a driver."""
+
+    device: str  # name among the devices: ``vulkan:0``
+    name: str  # name as its driver has it
+    kind: Kind  # own memory, the host's, or a driver that computes on the processor
+    interface: Interface
+    largest_bytes: int  # largest buffer that a shader reads
+    found: Any  # the adapter as `wgpu` has it
+
+
+@cache
+def _found() -> tuple[Any, ...] | None:
+    """Return the adapters of one interface as `wgpu` has them, or None without the package."""
+    try:
+        import wgpu
+        from wgpu.backends.wgpu_native.extras import set_instance_extras
+
+        logging.getLogger("wgpu").setLevel(logging.ERROR)  # its own class of logger, which it makes when imported
+        set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
+        found = wgpu.gpu.enumerate_adapters_sync()
+    except ImportError:  # of a library that it needs, too
+        return None
+    except (RuntimeError, OSError):
+        return ()
+    kinds = {str(adapter.info["backend_type"]) for adapter in found}
+    best = next((one for one in _INTERFACES if one in kinds), "")
+    return tuple(adapter for adapter in found if adapter.info["backend_type"] == best)
+
+
+def find_adapters() -> tuple[Adapter, ...]:
+    """Return the chips if drafts may run on them; a driver that computes on the processor is one for tests alone."""
+    adapters: list[Adapter] = []
+    wanted = os.environ.get(SWITCH, "")
+    for adapter in (_found() if wanted in ("1", SOFTWARE) else ()) or ():
+        info = adapter.info
+        kind = _KINDS.get(str(info["adapter_type"]))
+        if kind is None or (kind == "software" and wanted != SOFTWARE):
+            continue
+        device = f"{DEVICE}:{len(adapters)}"
+        largest = min(int(adapter.limits[limit]) for limit in _LIMITS)
+        name = str(info["device"] or info["description"])
+        adapters.append(Adapter(device, name, kind, _INTERFACES[str(info["backend_type"])], largest, adapter))
+    return tuple(adapters)
+
+
+def why_none() -> str:
+    """Return the reason why there is no chip, in a sentence."""
+    if os.environ.get(SWITCH, "") not in ("1", SOFTWARE):
+        return _OFF
+    return _NO_PACKAGE if _found() is None else _NO_DRIVER
+
+
+def rest(device: str) -> None:
+    """Leave a chip alone until the next start, because it failed."""
+    _resting.add(device)
+
+
+def rests(device: str) -> bool:
+    """Return whether a chip failed since the start."""
+    return device in _resting
+
+
+def memory_of(device: str, host_bytes: int) -> int:
+    """Return the bytes of a chip's memory: the host's, or a card's largest buffer, which is all that it tells."""
+    adapter = next((one for one in find_adapters() if one.device == device), None)
+    if adapter is None:
+        return 0
+    return adapter.largest_bytes if adapter.kind == "card" else host_bytes
+
+
+_opened: dict[str, Chip] = {}
+
+
+def opened(device: str) -> list[Chip]:
+    """Return the chip of this name if it is open."""
+    return [chip for name, chip in _opened.items() if name == device]
+
+
+def open_chip(device: str) -> Chip:
+    """Open a chip, which stays open.
+
+    Raises:
+        RuntimeError: Its driver refuses, or there is none of this name.
+    """
+    if device not in _opened:
+        adapter = next((one for one in find_adapters() if one.device == device), None)
+        if adapter is None:
+            raise RuntimeError(f"{device} is not there")
+        _opened[device] = Chip(adapter)
+    return _opened[device]
+
+
+class Chip:
+    """An open chip. Everything that fails raises RuntimeError, as torch does of its devices, and lets the chip rest.
+
+    Args:
+        adapter: The chip.
+    """
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.adapter = adapter
+        limits = {limit: adapter.found.limits[limit] for limit in _LIMITS}
+        with self._failing():
+            self._device = adapter.found.request_device_sync(required_limits=limits)
+        self._layouts: dict[tuple[str, ...], Any] = {}
+        self._programs: dict[str, Program] = {}
+        self._back: Buffer | None = None  # memory of the host that results come back in
+        self.held_bytes = self.peak_bytes = 0  # bytes of buffers, now and at most
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        from wgpu import GPUError
+
+        try:
+            yield
+        except (GPUError, RuntimeError) as error:
+            rest(self.adapter.device)
+            # A sentence of several lines ends with the cause.
+            reason = str(error).strip().rpartition("\n")[2].strip()
+            full = type(error).__name__ == "GPUOutOfMemoryError" or "memory" in reason.lower()
+            raise RuntimeError(f"out of memory: {reason}" if full else reason) from error
+
+    def buffer(self, content: Tensor | int) -> Buffer:
+        """Return memory of the chip: so many bytes, or with the content of a tensor that fills whole words."""
+        size_bytes = content if isinstance(content, int) else content.nbytes
+        with self._failing():
+            buffer = self._device.create_buffer(size=max(size_bytes, 4), usage=_STORAGE | _COPIED)
+        self._hold(buffer.size)
+        weakref.finalize(buffer, self._hold, -buffer.size)
+        if isinstance(content, Tensor):
+            self.write(buffer, content)
+        return buffer
+
+    def _hold(self, size_bytes: int) -> None:
+        self.held_bytes += size_bytes
+        self.peak_bytes = max(self.peak_bytes, self.held_bytes)
+
+    def write(self, buffer: Buffer, content: Tensor) -> None:
+        """Write a tensor of the host to the beginning of a buffer, before everything that is submitted next."""
+        if content.numel():
+            with self._failing():
+                self._device.queue.write_buffer(buffer, 0, content.contiguous().numpy())
+
+    def program(self, text: str) -> Program:
+        """Return a shader, made once of its text, whose function is ``main``."""
+        if text not in self._programs:
+            with self._failing():
+                module = self._device.create_shader_module(code=text)
+                layout = self._layout(tuple(re.findall(r"var<storage, (\w+)>", text)))
+                whole = self._device.create_pipeline_layout(bind_group_layouts=[layout])
+                stage = {"module": module, "entry_point": "main"}
+                pipeline = self._device.create_compute_pipeline(layout=whole, compute=stage)
+                self._programs[text] = Program(pipeline, layout)
+        return self._programs[text]
+
+    def _layout(self, buffers: tuple[str, ...]) -> Any:
+        """Return the layout of buffers that are read, or written too; shaders of alike ones take each other's."""
+        if buffers not in self._layouts:
+            entries = [
+                {"binding": at, "visibility": _COMPUTE, "buffer": {"type": _BUFFERS[access]}}
+                for at, access in enumerate(buffers)
+            ]
+            self._layouts[buffers] = self._device.create_bind_group_layout(entries=entries)
+        return self._layouts[buffers]
+
+    def bound(self, program: Program, *given: Buffer) -> Bound:
+        """Return the buffers of a shader, in its order."""
+        entries = [
+            {"binding": at, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
+            for at, buffer in enumerate(given)
+        ]
+        with self._failing():
+            return Bound(self._device.create_bind_group(layout=program.layout, entries=entries), given)
+
+    def run(self, steps: Sequence[tuple[Program, Bound, int, int]], result: tuple[Buffer, int] | None = None) -> Tensor:
+        """Submit shaders that run one after the other, in so many workgroups by so many.
+
+        Args:
+            steps: Shader, its buffers, and the workgroups.
+            result: A buffer and its first bytes that come back, or None if nothing is waited for.
+
+        Returns:
+            (words,) int32, once everything is computed; none without a result.
+        """
+        with self._failing():
+            encoder = self._device.create_command_encoder()
+            going = encoder.begin_compute_pass()
+            program = None
+            for step, bound, over, down in steps:
+                if step is not program:
+                    going.set_pipeline(step.pipeline)
+                    program = step
+                going.set_bind_group(0, bound.group)
+                going.dispatch_workgroups(over, down, 1)
+            going.end()
+            if result is None:
+                self._device.queue.submit([encoder.finish()])
+                return torch.empty(0, dtype=torch.int32)
+            buffer, size_bytes = result
+            if self._back is None or self._back.size < size_bytes:
+                self._back = self._device.create_buffer(size=size_bytes, usage=_READ)
+            back = self._back
+            encoder.copy_buffer_to_buffer(buffer, 0, back, 0, size_bytes)
+            self._device.queue.submit([encoder.finish()])
+            back.map_sync(1, 0, size_bytes)
+            try:
+                words = bytearray(back.read_mapped(0, size_bytes, copy=False))
+            finally:
+                back.unmap()
+        return torch.frombuffer(words, dtype=torch.int32)
+
+    def copy(self, source: Buffer, target: Buffer, size_bytes: int) -> None:
+        """Copy the first bytes of a buffer to another."""
+        with self._failing():
+            encoder = self._device.create_command_encoder()
+            encoder.copy_buffer_to_buffer(source, 0, target, 0, size_bytes)
+            self._device.queue.submit([encoder.finish()])

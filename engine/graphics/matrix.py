@@ -1,0 +1,77 @@
+"""Matrices in the memory of a graphics chip, in blocks as files store them, and their products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from engine.graphics.adapters import Bound, Buffer, Chip, Program
+from engine.graphics.shaders import (
+    SHARED_ROWS,
+    TILE,
+    WORKGROUP_ROWS,
+    arrange,
+    product,
+    tiled_product,
+)
+from engine.kernels import blocks
+from engine.model.linear import PackedLinear
+
+Step = tuple[Program, Bound, int, int]
+# Workgroups in one direction of a dispatch (WebGPU's default limit).
+_MOST_WORKGROUPS = 65535
+
+
+class ChipMatrix:
+    """A matrix, or several over the same rows, divided where it exceeds the largest buffer that a shader reads.
+
+    Args:
+        chip: The chip.
+        parts: Matrices whose bytes are as a file has them, with their biases; results stand one after the other.
+        x: Rows that it multiplies.
+        y: Rows of results.
+        step: Words of the forward.
+        adds: True if results are added to what is there.
+        head: True if only the rows are multiplied that are asked for.
+    """
+
+    def __init__(
+        self,
+        chip: Chip,
+        parts: Sequence[PackedLinear],
+        x: Buffer,
+        y: Buffer,
+        step: Buffer,
+        adds: bool = False,
+        head: bool = False,
+    ) -> None:
+        self._chip = chip
+        self._parts: list[tuple[int, int, Bound]] = []  # type, rows and buffers
+        stride, offset = sum(part.matrix.rows for part in parts), 0
+        for part in parts:
+            matrix, bias = part.matrix, part.bias
+            row_bytes = blocks.row_bytes(matrix.type, matrix.columns)
+            most = min(chip.adapter.largest_bytes // row_bytes - 1, _MOST_WORKGROUPS * WORKGROUP_ROWS)
+            for first in range(0, matrix.rows, most):
+                rows = min(most, matrix.rows - first)
+                raw = matrix.data[first * row_bytes : (first + rows) * row_bytes]
+                facts = (rows, matrix.columns, stride, offset, adds, head, bias is not None, 0)
+                bound = chip.bound(
+                    chip.program(product(matrix.type, 1)),
+                    chip.buffer(arrange(matrix.type, raw, rows, matrix.columns)),
+                    *(x, y, chip.buffer(4 if bias is None else bias.float()[first : first + rows].contiguous())),
+                    *(chip.buffer(torch.tensor(facts, dtype=torch.int32)), step),
+                )
+                self._parts.append((matrix.type, rows, bound))
+                offset += rows
+
+    def steps(self, count: int) -> Iterator[Step]:
+        """Yield the shaders that multiply so many rows."""
+        shared = next(each for each in SHARED_ROWS if each <= count)
+        for type, rows, bound in self._parts:
+            if count < TILE // 2:
+                text, over, down = product(type, shared), -(-rows // WORKGROUP_ROWS), -(-count // shared)
+            else:
+                text, over, down = tiled_product(type), -(-rows // TILE), -(-count // TILE)
+            yield self._chip.program(text), bound, over, down

@@ -1,0 +1,97 @@
+"""Graphics chips in plans: drafts go there if that was measured to be faster, and models never."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.gguf.stored_tensor import BF16
+from engine.kernels import blocks
+from engine.messages import LoadOptions
+from engine.messages.machine import Gpu, GpuSpeed, MachineReport
+from engine.planning.machine_planner import MachinePlan, ModePlan
+from tests.support.machines import machine, plan_machine, small_draft, stored_in, target
+
+GB = 10**9
+#: A Radeon 780M: two thirds of 89 GB/s that it shares, a quarter of 8 TFLOPS; and an RTX 3050 through Vulkan.
+SHARED = GpuSpeed(60e9, 1e12, 5e-6, 20e9, packed=True)
+CARD = GpuSpeed(150e9, 2e12, 5e-6, 10e9, packed=True)
+
+
+def report(speed: GpuSpeed | None, unified: bool = True, free_bytes: int = 8 * GB) -> MachineReport:
+    """A laptop with a chip, measured at some speed or not at all."""
+    laptop = machine("laptop-8gb")
+    assert laptop.speeds is not None
+    memory = replace(laptop.memory, total_bytes=16 * GB, available_bytes=12 * GB)
+    chip = Gpu("vulkan:0", "vulkan", "Radeon 780M", free_bytes, free_bytes, unified)
+    speeds = replace(laptop.speeds, gpus={} if speed is None else {"vulkan:0": speed})
+    return replace(laptop, memory=memory, gpus=(chip,), speeds=speeds)
+
+
+def plan(machine_report: MachineReport, **options: object) -> MachinePlan:
+    kind = blocks.NAMES["Q4_K"]
+    draft = small_draft()
+    draft = replace(draft, config=stored_in(draft.config, kind, "Q4_K_M"))
+    facts = target("llama-8b")
+    facts = replace(facts, config=stored_in(facts.config, kind, "Q4_K_M"))
+    return plan_machine(machine_report, facts, draft, LoadOptions(**options))  # type: ignore[arg-type]
+
+
+def mode(plans: MachinePlan, name: str) -> ModePlan:
+    found = next(one for one in plans.modes if one.mode == name)
+    assert found.load is not None
+    return found
+
+
+@pytest.mark.parametrize(("speed", "unified"), [(SHARED, True), (CARD, False)])
+def test_a_chip_that_was_measured_to_be_faster_drafts_and_does_nothing_else(speed: GpuSpeed, unified: bool) -> None:
+    there, here = plan(report(speed, unified)), plan(replace(report(None), gpus=()))
+    drafted = mode(there, "dovetail")
+    assert drafted.draft_devices == ("vulkan:0",)
+    assert drafted.load is not None
+    assert drafted.load.device == "vulkan:0"
+    assert drafted.load.on_device.weights == 0
+    assert drafted.load.drafts[0].weights.name == "Q4_K_M"
+    assert (drafted.tokens_per_second or 0.0) > 1.1 * (mode(here, "dovetail").tokens_per_second or 0.0)
+    for name in ("plain", "lookup"):
+        assert mode(there, name).load == mode(here, name).load
+    for name in ("offload", "layer-offload"):
+        refused = next(one for one in there.modes if one.mode == name)
+        assert refused.refusal == "There is no GPU that Tenon can use here."
+
+
+@pytest.mark.parametrize(
+    ("speed", "options"),
+    [
+        (None, {}),  # assumed speeds are those of other GPUs
+        (replace(SHARED, memory_bytes_per_s=9e9), {}),
+        (replace(SHARED, products_per_s=2e9), {}),
+        (replace(SHARED, operator_s=1e-3), {}),
+        (SHARED, {"vram_budget_bytes": 0}),
+        (SHARED, {"vram_budget_bytes": 100_000_000}),
+    ],
+)
+def test_the_processor_drafts_otherwise(speed: GpuSpeed | None, options: dict[str, int]) -> None:
+    here = replace(report(None), gpus=())
+    found = mode(plan(report(speed), **options), "dovetail")
+    assert found.draft_devices == ("cpu",)
+    assert found.tokens_per_second == mode(plan(here, **options), "dovetail").tokens_per_second
+
+
+def test_one_pool_is_counted_once_and_a_context_grows_no_further_than_a_card() -> None:
+    shared, card = mode(plan(report(SHARED)), "dovetail").load, mode(plan(report(CARD, False, 2 * GB)), "dovetail").load
+    assert shared is not None
+    assert card is not None
+    taken = shared.host.total - shared.host.baseline + shared.on_device.total
+    assert taken <= 12 * GB
+    assert 0 < card.on_device.total <= 2 * GB
+    assert card.drafts[0].size_bytes == card.on_device.total
+
+
+def test_a_chip_computes_in_the_processor_s_format() -> None:
+    draft = small_draft()
+    plain = replace(draft, config=stored_in(draft.config, BF16))
+    found = plan_machine(report(SHARED), target("llama-8b"), plain)
+    (place,) = mode(found, "dovetail").load.drafts  # type: ignore[union-attr]
+    assert (place.device, place.weights.name) == ("vulkan:0", "q8_0")
