@@ -439,12 +439,18 @@ def gelu_tanh(rows: Tensor) -> Tensor:
     return functional.gelu(rows, approximate="tanh")
 
 
+def gelu(rows: Tensor) -> Tensor:
+    """Return GELU."""
+    return functional.gelu(rows)
+
+
+def silu(rows: Tensor) -> Tensor:
+    """Return x times the logistic function of x."""
+    return functional.silu(rows)
+
+
 #: Functions in networks by transformers' names.
-ACTIVATIONS: dict[str, Activation] = {
-    "gelu_pytorch_tanh": gelu_tanh,
-    "gelu": functional.gelu,
-    "silu": functional.silu,
-}
+ACTIVATIONS: dict[str, Activation] = {"gelu_pytorch_tanh": gelu_tanh, "gelu": gelu, "silu": silu}
 
 
 def patches(picture: Tensor, side: int) -> Tensor:

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
-from app.ui.models.wording import speed_range
+from app.ui.models.wording import about_words, speed_range
 from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
 from app.ui.welcome import WelcomePanel
@@ -137,7 +137,7 @@ def test_models_are_recommended_in_plain_words(start: Start) -> None:
         assert content is not None
         assert card._unit.text() == "tok/s predicted"
         assert card._pace.text() == "Faster than you read"
-        assert card._about.text() == content.model.about
+        assert card._about.text() == about_words(content.model)
         assert card.button.text().strip().startswith("Download ")
         assert not card._mode.isVisible()
         assert not card._mixture.isVisible()
