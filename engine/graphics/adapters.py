@@ -18,7 +18,6 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-
 #: Its value 1 switches drafts on graphics chips on. SOFTWARE does too, and lets a driver that computes on the processor
 #: count as a chip, which tests need.
 SWITCH, SOFTWARE = "TENON_GRAPHICS", "software"
