@@ -31,10 +31,11 @@ MAX_PICTURE_BYTES = 64 << 20
 #: Most pixels: in memory each takes three bytes, and turning and drawing on white make copies.
 MAX_PIXELS = 100_000_000
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF")
-_UNKNOWN, _DAMAGED, _TOO_MANY = "unknown", "damaged", "too many"
+_UNKNOWN, _DAMAGED, _TOO_MANY, _HEIC = "unknown", "damaged", "too many", "HEIC"
 _REFUSALS = {
     _UNKNOWN: mark("{name} is no PNG, JPEG, WebP, GIF or HEIC picture: save it as one of these."),
     _DAMAGED: mark("{name} is damaged: open it in another program and save it again."),
+    _HEIC: mark("{name} is a HEIC picture, which this installation cannot read: save it as JPEG."),
     _TOO_MANY: mark("{name} has more than {most} million pixels: make the picture smaller."),
 }
 _PROBE, _SCALE, _ENCODE = (f"{__name__}:{work}" for work in ("probe", "scale", "encode"))
@@ -241,8 +242,9 @@ def _opened(content: bytes) -> Image.Image:
                 return white
             return image.convert("RGB")
     except UnidentifiedImageError:
-        readable = "HEIF" in Image.OPEN or content[4:8] != b"ftyp"
-        raise _Refused(_DAMAGED if readable and _BEGINNINGS.match(content) else _UNKNOWN) from None
+        if not _BEGINNINGS.match(content):
+            raise _Refused(_UNKNOWN) from None
+        raise _Refused(_HEIC if content[4:8] == b"ftyp" and "HEIF" not in Image.OPEN else _DAMAGED) from None
     except MemoryError:
         raise
     except (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError):

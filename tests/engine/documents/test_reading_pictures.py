@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
 import zlib
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from engine.documents.pictures import MAX_PICTURE_BYTES, read_picture, scaled_picture
+from engine.documents.pictures import MAX_PICTURE_BYTES, probe, read_picture, scaled_picture
 from engine.errors import Cancelled, InvalidOption
 
 pillow_heif = pytest.importorskip("pillow_heif")
@@ -83,6 +84,14 @@ def test_a_camera_held_upright_gives_a_picture_that_is_upright(
     (pixels,) = scaled_picture(found, [expected.size])
     furthest = max(abs(one - other) for one, other in zip(pixels, expected.tobytes(), strict=True))
     assert furthest <= (0 if kind == "PNG" else 60)  # HEVC blurs the colours of neighbours
+
+
+def test_an_installation_without_its_library_says_so_of_heic(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = encoded(gradient(), "HEIF")
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    monkeypatch.setattr(Image, "OPEN", {name: how for name, how in Image.OPEN.items() if name != "HEIF"})
+    assert probe(b"\0" + content) == b"!HEIC"
+    assert probe(b"\0" + content.replace(b"ftyphei", b"ftypiso", 1)) == b"!unknown"
 
 
 def test_what_is_transparent_is_white() -> None:
