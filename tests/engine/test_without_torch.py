@@ -6,6 +6,7 @@ import os
 import queue
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -154,17 +155,20 @@ def test_replies_side_by_side_are_the_same(child: Child, client: EngineClient, m
 
 
 def test_a_chat_that_was_kept_on_the_disk_goes_on(client: EngineClient, tmp_path: Path) -> None:
-    kept, request = KeptChat(str(tmp_path), 1 << 40), asked(client, "a long prompt", "lookup")
+    chat = tmp_path / "chats" / "one"
+    chat.mkdir(parents=True)
+    kept, request = KeptChat(str(chat), 1 << 40), asked(client, "a long prompt", "lookup")
     replies = []
     for _ in range(2):
         with started() as child:
             replies += child.answers(replace(request, kept=kept))
+            while not any(chat.iterdir()):  # an engine that rests writes
+                time.sleep(0.1)
             child.process.send(Unload())
             while not isinstance(child._next(), ModelUnloaded):
                 pass
             assert not child.has_torch
             cached = [event.reply.timings.cache_n for event in child.seen if isinstance(event, Finished)]
-    assert any(tmp_path.iterdir())
     assert cached[0] > 500
     client.engine.submit(request)
     assert replies == 2 * collected([request], lambda: client.wait_for((Finished, Failed)))

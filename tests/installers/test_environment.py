@@ -184,7 +184,8 @@ def test_each_python_and_machine_has_one_pin_of_each_package(python: str, machin
     lines = [line for line in constraints(PC).splitlines() if not line.startswith("#")]
     here = {**default_environment(), "python_version": python, "platform_machine": machine}
     counting = [one for one in map(Requirement, lines) if not one.marker or one.marker.evaluate(here)]
-    assert Counter(one.name for one in counting) == Counter({Requirement(line).name for line in lines})
+    never = {"wgpu", "rendercanvas", "pycparser"} if python == "3.10" else set()  # graphics chips need 3.11
+    assert Counter(one.name for one in counting) == Counter({Requirement(line).name for line in lines} - never)
     for one in counting:
         with suppress(PackageNotFoundError):  # of another Python or machine
             metadata = distribution(one.name).metadata
