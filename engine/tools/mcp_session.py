@@ -122,7 +122,7 @@ class _Session:
             return stdio_client(program, log)
         storage = _Kept(server["place"])
         callback = stack.enter_context(_Callback(storage.port))
-        if callback.port != storage.port:
+        if self._may_sign_in and callback.port != storage.port:
             storage.forget_client()  # it was registered with a port that another program has now
         metadata = OAuthClientMetadata(
             client_name="Tenon",
