@@ -107,6 +107,16 @@ def test_bounds_of_pictures_that_make_no_sense_are_refused(tmp_path: Path, name:
         loaded(tmp_path)
 
 
+def test_an_activation_that_tenon_does_not_know_is_a_sentence(tmp_path: Path) -> None:
+    write_seeing(tmp_path, "pixtral")
+    file = tmp_path / "config.json"
+    config = json.loads(file.read_text())
+    config["vision_config"]["hidden_act"] = "relu"
+    file.write_text(json.dumps(config))
+    with pytest.raises(ConfigInvalid):
+        loaded(tmp_path)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_thin_picture_has_no_more_rows_than_memory_was_planned_for(tmp_path: Path, name: str) -> None:
     write_seeing(tmp_path, name)
