@@ -194,7 +194,7 @@ def forget_server(server: ToolServer) -> None:
 
 def sign_in_account(address: str) -> str:
     """Return the account of the tokens that an address has given by OAuth."""
-    return f"sign-in-of-{address.partition('?')[0]}"
+    return f"sign-in-of-{address}"
 
 
 def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
