@@ -192,7 +192,7 @@ class Hub(FileServer):
         part = {} if most_bytes is None else {"Range": f"bytes=0-{most_bytes - 1}"}
         content = b""
         try:
-            with self.stream(self.file_url(repo, commit, name), **part) as response:
+            with self.stream(self.file_url(repo, commit, name), 0, None, **part) as response:
                 self.judge(response, repo)
                 for piece in response.iter_bytes():
                     content += piece
