@@ -189,10 +189,10 @@ class Hub(FileServer):
 
     def _read(self, repo: str, commit: str, name: str, most_bytes: int | None = None) -> bytes:
         """Read a file of a repository, or the beginning of it."""
-        part = "bytes=0-" if most_bytes is None else f"bytes=0-{most_bytes - 1}"
+        part = {} if most_bytes is None else {"Range": f"bytes=0-{most_bytes - 1}"}
         content = b""
         try:
-            with self.stream(self.file_url(repo, commit, name), Range=part) as response:
+            with self.stream(self.file_url(repo, commit, name), 0, None, **part) as response:
                 self.judge(response, repo)
                 for piece in response.iter_bytes():
                     content += piece

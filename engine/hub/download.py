@@ -134,6 +134,7 @@ class Download:
         if self._other_files_wanted(plan):
             self.stored = replace(self.stored, plan=plan)
         self._most_bytes = 0
+        self._links = True  # False once a file system was found to have no hard links
         self._waiting: str | None = None
 
     @property
@@ -175,7 +176,7 @@ class Download:
         """Return files to come that are here in another model, with their places: all quantizations see with one."""
         wanted = {file.sha256: file for file in self.plan.files if not (self._files / file.local_name).exists()}
         found: dict[HubFile, Path] = {}
-        for folder in self._models.glob("[!.]*/"):
+        for folder in self._models.glob("[!.]*/") if self._links else ():
             with suppress(CheckpointError, OSError):
                 record = read_record(folder)
                 for one in () if record is None else record.files:
@@ -222,8 +223,10 @@ class Download:
             _make_folder(self._files)
             self._clear_leftovers()
             for file, place in self._shared().items():
-                with suppress(OSError):  # a file system without hard links
+                try:
                     os.link(place, self._files / file.local_name)
+                except OSError:  # a file system without hard links
+                    self._links = False
             check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
 
             looked_at_bytes = self.done_bytes()

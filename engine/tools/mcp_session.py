@@ -120,16 +120,17 @@ class _Session:
                 encoding_error_handler="replace",
             )
             return stdio_client(program, log)
-        storage = _Kept(server["place"])
+        address = server["place"].partition("?")[0]  # the query is no business of whoever signs users in
+        storage = _Kept(address)
         callback = stack.enter_context(_Callback(storage.port))
-        if callback.port != storage.port:
+        if self._may_sign_in and callback.port != storage.port:
             storage.forget_client()  # it was registered with a port that another program has now
         metadata = OAuthClientMetadata(
             client_name="Tenon",
             redirect_uris=[f"http://127.0.0.1:{callback.port}/callback"],  # type: ignore[list-item]
             token_endpoint_auth_method="none",
         )
-        auth = OAuthClientProvider(server["place"], metadata, storage, self._sign_in, callback.result)
+        auth = OAuthClientProvider(address, metadata, storage, self._sign_in, callback.result)
         storage.context = auth.context
         has_key = any(name.lower() == "authorization" for name in server["secret"])
         client = create_mcp_http_client(server["secret"], auth=None if has_key else auth)

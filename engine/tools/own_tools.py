@@ -226,11 +226,13 @@ def get_public(
 
     from engine.bounded_http import Bound, BoundedClient
 
+    place = ""
     with BoundedClient(timeout=_PAGE_S, follow_redirects=False, trust_env=False) as client:
         for _ in range(_MOST_REDIRECTS + 1):
             try:
+                address = urljoin(address, place)
                 url = httpx2.URL(address)
-            except httpx2.InvalidURL:
+            except (httpx2.InvalidURL, ValueError):
                 url = httpx2.URL()
             host = url.raw_host.decode()
             if url.scheme not in ("http", "https") or not host or url.userinfo:
@@ -253,7 +255,7 @@ def get_public(
             if not response.is_redirect:
                 code = response.status_code
                 raise InvalidOption("{address} answers with error {code}.", address=address[:200], code=code)
-            address = urljoin(address, response.headers.get("location", ""))
+            place = response.headers.get("location", "")
     raise InvalidOption("{address} leads on and on.", address=address[:200])
 
 

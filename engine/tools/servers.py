@@ -94,7 +94,7 @@ class ToolServer:
     @property
     def account(self) -> str:
         """Account of its secrets: of an address by the address, so that no other one is ever sent them."""
-        place = {"address": f"{self.place}-{self.name}", "search": self.place}.get(self.kind, self.name)
+        place = {"address": f"{self.place} {self.name}", "search": self.place}.get(self.kind, self.name)
         return f"tools-of-{self.kind}-{place}"
 
     def secret(self) -> dict[str, str]:
@@ -194,7 +194,7 @@ def forget_server(server: ToolServer) -> None:
 
 def sign_in_account(address: str) -> str:
     """Return the account of the tokens that an address has given by OAuth."""
-    return f"sign-in-of-{address.partition('?')[0]}"
+    return f"sign-in-of-{address}"
 
 
 def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
@@ -217,8 +217,8 @@ def read_servers(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
 
 def _from_line(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
     if re.match(r"https?://\S+$", text):
-        host = re.sub(r"[^\w.-]", "-", text.split("/")[2].partition(":")[0])[:40]
         place, secret = _without_query(text)
+        host = re.sub(r"[^\w.-]", "-", place.split("/")[2].partition(":")[0])[:40]
         return [(ToolServer(host, "address", place), secret)]
     try:
         command, *arguments = shlex.split(text, posix=os.name != "nt")

@@ -81,7 +81,9 @@ def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: 
         raise ConfigInvalid(
             "The sizes in the config of the picture encoder fit no model: download it again.", details=str(values)
         )
-    return tensors.sight.tower(tensors)
+    with _sound_values(_BAD_CONFIG):  # such as a function that Tenon does not know
+        tower = tensors.sight.tower(tensors)
+    return tower
 
 
 class _InFolder(TowerTensors):

@@ -30,7 +30,8 @@ class MuseTower(GridTower):
         # Of grids as near as each other the set's first one is taken, as transformers does.
         near = set(product((math.floor(lines), math.ceil(lines)), (math.floor(columns), math.ceil(columns))))
         fit = [(high, wide) for high, wide in near if min(high, wide) >= 1 and high * wide <= self.most_rows]
-        fit = fit or [(max(1, round(lines)), max(1, round(columns)))]
+        most = self.most_rows
+        fit = fit or [(min(max(1, round(lines)), most), min(max(1, round(columns)), most))]
         high, wide = min(fit, key=lambda grid: abs(grid[0] / grid[1] - height / width))
         return [(wide * self.factor, high * self.factor)]
 

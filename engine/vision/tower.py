@@ -288,8 +288,9 @@ def fitted(width: int, height: int, factor: int, least: int, most: int, smallest
     """
     high, wide = (max(smallest, round(side / factor) * factor) for side in (height, width))
     if high * wide > most:
-        shrink = math.sqrt(height * width / most)
-        high, wide = (max(factor, math.floor(side / shrink / factor) * factor) for side in (height, width))
+        shrink, longest = math.sqrt(height * width / most), most // factor**2 * factor
+        sides = (math.floor(side / shrink / factor) * factor for side in (height, width))
+        high, wide = (min(max(factor, side), longest) for side in sides)
     elif high * wide < least:
         grow = math.sqrt(least / (height * width))
         high, wide = (math.ceil(side * grow / factor) * factor for side in (height, width))

@@ -235,6 +235,8 @@ def test_a_server_can_be_pasted_in_many_ways() -> None:
     assert read("https://tools.example.org/mcp")[0][:3] == (
         "tools.example.org", "address", "https://tools.example.org/mcp",
     )  # fmt: skip
+    # A key in the query is part of no name.
+    assert read("https://a.org?key=k") == [("a.org", "address", "https://a.org", (), {"?": "key=k"})]
     text = '{"mcpServers": {"a": {"url": "https://a.org", "headers": {"X-Key": "k"}}, "b": {"command": "b"}}}'
     assert read(text) == [("a", "address", "https://a.org", (), {"X-Key": "k"}), ("b", "command", "b", (), {})]
     for bad in ("{", '{"mcpServers": {}}', '{"mcpServers": {"a": 1}}', '{"mcpServers": {"a": {"args": []}}}', "'"):

@@ -28,6 +28,7 @@ def test_a_listing_has_sizes_hashes_and_terms(hub: Hub, server: HubServer) -> No
 def test_a_config_is_read_without_a_download(hub: Hub, server: HubServer) -> None:
     server.add("a/b", {"config.json": CONFIG, "list.json": b"[]", "text.json": b"hello"})
     assert hub.read_config("a/b", "main") == {"architectures": ["LlamaForCausalLM"]}
+    assert server.requests[-1][2] is None  # an empty file has no range
     for name in ("list.json", "text.json", "none.json"):
         with pytest.raises(NotOnHub):
             hub.read_config("a/b", "main", name)

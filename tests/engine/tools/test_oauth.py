@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from socket import SO_REUSEADDR, SOL_SOCKET, socket
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import keyring
 import pytest
+from mcp.client.auth import OAuthClientProvider
 
 from engine.errors import ToolFailed
+from engine.tools import mcp_session
 from engine.tools.calling import end_session, list_tools, offered
 from engine.tools.servers import ToolServer, forget_server, keep_server
 from tests.engine.tools.test_mcp import _free_port, _until_open, called
@@ -106,12 +110,18 @@ def test_a_token_that_has_ended_is_renewed_and_the_user_asked_where_it_cannot_be
     browser = Browser()
     (add,) = offered([list_tools(far, browser)]).values()
     refreshed = tmp_path / "refreshed"
+    kept = [json.loads(one) for one in json.loads((tmp_path / "keyring").read_text()).values()]
+    (port,) = (urlsplit(one["client"]["redirect_uris"][0]).port for one in kept if "client" in one)
     for restart in (False, True):
         before = len(refreshed.read_text()) if refreshed.exists() else 0
-        if restart:
-            end_session()
-        time.sleep(1.1)
-        assert called(add, a=1, b=1).text == "2"
+        with closing(socket()) as taken:  # the browser's port, which renewing needs not
+            if restart:
+                end_session()
+                taken.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+                taken.bind(("127.0.0.1", port or 0))
+                taken.listen()
+            time.sleep(1.1)
+            assert called(add, a=1, b=1).text == "2"
         assert len(refreshed.read_text()) > before
     (tmp_path / "no-refresh").touch()
     time.sleep(1.1)
@@ -137,3 +147,24 @@ def test_another_port_for_the_browser_is_registered_where_the_first_is_taken(far
         taken.listen()
         assert list_tools(replace(far, tools=()), Browser()).tools
     assert called(add, a=1, b=1).text == "2"
+
+
+def test_a_key_in_the_address_is_not_told_to_whoever_signs_users_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package names the server to them by all of its address where the server itself does not."""
+    made: list[str] = []
+
+    class Noted(OAuthClientProvider):
+        def __init__(self, *options: Any) -> None:
+            super().__init__(*options)
+            made.append(self.context.get_resource_url())
+
+    async def begin() -> None:
+        session = object.__new__(mcp_session._Session)  # without its threads
+        session.server = {"kind": "address", "place": "http://127.0.0.1:9/mcp?key=abc123", "secret": {}}
+        session._may_sign_in = False
+        async with AsyncExitStack() as stack:
+            await session._transport(stack)
+
+    monkeypatch.setattr(mcp_session, "OAuthClientProvider", Noted)
+    asyncio.run(begin())
+    assert made == ["http://127.0.0.1:9/mcp"]

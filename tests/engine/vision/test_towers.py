@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import torch
 from PIL import Image
 
 from engine.documents.pictures import scaled_picture
-from engine.errors import ConfigInvalid
+from engine.errors import ConfigInvalid, InvalidOption
 from engine.families import SUPPORTED
 from engine.hub.model_head import read_head
+from engine.messages import Picture
 from engine.vision.files import open_tower
 from engine.vision.tower import Tower
 from engine.weights.checkpoint import Checkpoint
@@ -103,3 +105,24 @@ def test_bounds_of_pictures_that_make_no_sense_are_refused(tmp_path: Path, name:
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
     with pytest.raises(ConfigInvalid, match="fit no model"):
         loaded(tmp_path)
+
+
+def test_an_activation_that_tenon_does_not_know_is_a_sentence(tmp_path: Path) -> None:
+    write_seeing(tmp_path, "pixtral")
+    file = tmp_path / "config.json"
+    config = json.loads(file.read_text())
+    config["vision_config"]["hidden_act"] = "relu"
+    file.write_text(json.dumps(config))
+    with pytest.raises(ConfigInvalid):
+        loaded(tmp_path)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_thin_picture_has_no_more_rows_than_memory_was_planned_for(tmp_path: Path, name: str) -> None:
+    write_seeing(tmp_path, name)
+    tower = loaded(tmp_path)
+    for size in ((900_000, 1), (1, 900_000)):
+        with suppress(InvalidOption):  # Qwen's are refused
+            assert sum(tower.layout(Picture("", *size)).runs) <= tower.most_rows
+            width, height = tower.sizes(*size)[-1]
+            assert width * height <= tower.most_patches * tower.values.patch**2

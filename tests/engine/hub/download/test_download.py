@@ -414,9 +414,12 @@ def test_a_model_that_came_without_an_encoder_gets_it_alone(
 
     if not links:
         monkeypatch.setattr(os, "link", refuse)
+    needed: list[int] = []
+    monkeypatch.setattr("engine.hub.download.check_room", lambda _folder, needs, *_, **__: needed.append(needs))
     server.requests.clear()
     folder = get(hub, "Q4_0")
     assert {file.name for file in folder.glob("*.gguf")} == {"m-Q4_0.gguf", "mmproj-F16.gguf"}
+    assert needed == [len(tower) + (0 if links else len(seeing["m-Q4_0.gguf"]))]
     assert any(path.endswith("/m-Q4_0.gguf") for _, path, _ in server.requests) is not links
 
 
