@@ -94,8 +94,9 @@ class EngineProcess:
         context = spawning()
         self._connection, theirs = context.Pipe(duplex=True)
         # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
-        self._process = context.Process(target=run, args=(theirs,), name="tenon-engine")
-        self._process.start()
+        started = context.Process(target=run, args=(theirs,), name="tenon-engine")
+        started.start()
+        self._process = started  # which other threads may signal
         atexit.register(self._process.kill)
         theirs.close()  # or the pipe would not end with the child
 
