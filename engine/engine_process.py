@@ -14,7 +14,20 @@ from multiprocessing import process
 from multiprocessing.connection import Connection
 
 from engine.child_process import belong_to_window, spawning
-from engine.messages import Command, Event, Failed, Finished, HandedBack, Ping, Shutdown, TokensAdded
+from engine.errors import Cancelled
+from engine.messages import (
+    Cancel,
+    Command,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    HandedBack,
+    Ping,
+    Request,
+    Shutdown,
+    TokensAdded,
+)
 from engine.messages.pipe import MessageDamaged, receive
 from engine.messages.pipe import send as send_message
 
@@ -172,10 +185,13 @@ class EngineProcess:
         with self._sending:
             send_message(self._connection, _LAST)
         while (event := receive(self._connection)) != HandedBack(_LAST):
-            if isinstance(event, HandedBack):
-                back.append(event.command)
-            else:
+            if not isinstance(event, HandedBack):
                 self._tell(event)
+            elif isinstance(event.command, Cancel) and (asked := _asked(back, event.command.request_id)):
+                back.remove(asked)
+                self._tell(Failed(event.command.request_id, ErrorReport(Cancelled.__name__, "")))
+            else:
+                back.append(event.command)
 
     def _tell(self, event: Event) -> None:
         """Tell an event; the second child's replies begin anew, and what was told of them is not told again."""
@@ -218,3 +234,7 @@ class EngineProcess:
             self._process.terminate()
             self._process.join(_KILL_S)
         atexit.unregister(self._process.kill)
+
+
+def _asked(commands: list[Command], request_id: str) -> Command | None:
+    return next((one for one in commands if isinstance(one, Request) and one.request_id == request_id), None)
