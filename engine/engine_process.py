@@ -26,6 +26,7 @@ from engine.messages import (
     Ping,
     Request,
     Shutdown,
+    TextDrafted,
     TokensAdded,
 )
 from engine.messages.pipe import MessageDamaged, receive
@@ -203,7 +204,10 @@ class EngineProcess:
                 max(characters + sign * len(event.text), 0),
             )
             if self._follows:
-                event = replace(event, text=event.text[characters:], token_ids=event.token_ids[tokens:])
+                left = max(event.drafted - tokens, 0)
+                event = replace(event, text=event.text[characters:], token_ids=event.token_ids[tokens:], drafted=left)
+        elif isinstance(event, TextDrafted) and self._follows and any(self._told.get(event.request_id, ())):
+            return  # a guess of what was told
         elif isinstance(event, Finished | Failed):
             self._told.pop(event.request_id, None)
         self._on_event(event)
