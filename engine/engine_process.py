@@ -76,7 +76,8 @@ class EngineProcess:
     Args:
         run: Function that the child calls with its end of the pipe; it is pickled. The second child calls it with
             ``torch=True``.
-        on_event: Called with each event, from the reading thread.
+        on_event: Called with each event, from the reading thread. With `HandedBack` one child follows another,
+            and takes no commands before its own `EngineReady`.
         on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread; None if the
             child was ended because it sent something that cannot be read.
 
@@ -175,6 +176,7 @@ class EngineProcess:
             if self._ending.is_set():
                 return
             self._follows = True
+            self._on_event(HandedBack(command))
             self._start(partial(self._run, torch=True))
             if self._ending.is_set():  # since it was asked
                 self._process.kill()

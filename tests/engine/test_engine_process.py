@@ -12,7 +12,18 @@ from multiprocessing.context import SpawnProcess
 import pytest
 
 from engine.engine_process import EngineProcess
-from engine.messages import ErrorReport, Event, Failed, HandedBack, Ping, Pong, Shutdown, TextDrafted, TokensAdded, Unload
+from engine.messages import (
+    ErrorReport,
+    Event,
+    Failed,
+    HandedBack,
+    Ping,
+    Pong,
+    Shutdown,
+    TextDrafted,
+    TokensAdded,
+    Unload,
+)
 from engine.messages.pipe import receive, send
 
 
@@ -47,7 +58,7 @@ def test_a_reply_goes_on_in_another_process_where_it_was() -> None:
     try:
         process.send(Unload())
         process.send(Ping(3))
-        told = [events.get(timeout=100) for _ in range(11)]
+        told = [events.get(timeout=100) for _ in range(12)]
     finally:
         process.close()
     written = [event for event in told if isinstance(event, TokensAdded)]

@@ -281,7 +281,12 @@ def test_a_request_that_waits_for_a_process_with_torch_is_cancelled_beside_a_rep
 
 def test_looks_end_before_commands_are_handed_back(monkeypatch: pytest.MonkeyPatch) -> None:
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    monkeypatch.setattr("engine.engine.pairs", lambda check: time.sleep(0.5) or ())
+
+    def find(check: Callable[[], None]) -> tuple[()]:
+        time.sleep(0.5)
+        return ()
+
+    monkeypatch.setattr("engine.engine.pairs", find)
     engine = Engine(events.put)
     try:
         engine._hands_back = True
