@@ -7,6 +7,9 @@ import queue
 import sys
 import time
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+import pytest
 
 from engine.engine_process import EngineProcess
 from engine.messages import (
@@ -65,3 +68,16 @@ def test_a_reply_goes_on_in_another_process_where_it_was() -> None:
     guesses = [event.text for event in told if isinstance(event, TextDrafted)]
     assert guesses == ["?Once", "? up", "?pon", "? a time"]  # none of what was told
     assert told[-2:] == [Failed("1", ErrorReport("", "the end")), Pong(3)]
+
+
+def test_an_end_is_told_where_the_system_has_no_room_for_the_second_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+    process = EngineProcess(write_half, lambda event: None, codes.put)
+
+    def refuse(self: BaseProcess) -> None:
+        process.kill()  # another thread's, at the same time
+        raise OSError("no room")
+
+    monkeypatch.setattr(BaseProcess, "start", refuse)
+    process.send(Unload())
+    assert codes.get(timeout=100) == 0
