@@ -159,6 +159,8 @@ class Engine:
             if self._commands.empty():
                 self._answer_pings()
             self._line_up(self._next())
+        if self._waiting and self._hands_back:
+            return self._waiting.pop(0)
         # If a reply has ended since, there may be room now.
         if open_ and (not self._waiting or self._refused_beside == open_ or not self._joins(self._waiting[0])):
             self._refused_beside = open_
@@ -223,6 +225,7 @@ class Engine:
     def _answer_pings(self) -> None:
         """Answer the pings, because all commands are done."""
         if self._hands_back and self._pings:
+            self._looking.submit(int).result()  # the answers of looks that began before
             self._unload()  # before another process loads a model
         for ping in self._pings:
             self._on_event(messages.HandedBack(ping) if self._hands_back else messages.Pong(ping.number))

@@ -14,7 +14,21 @@ from multiprocessing import process
 from multiprocessing.connection import Connection
 
 from engine.child_process import belong_to_window, spawning
-from engine.messages import Command, Event, Failed, Finished, HandedBack, Ping, Shutdown, TokensAdded
+from engine.errors import Cancelled
+from engine.messages import (
+    Cancel,
+    Command,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    HandedBack,
+    Ping,
+    Request,
+    Shutdown,
+    TextDrafted,
+    TokensAdded,
+)
 from engine.messages.pipe import MessageDamaged, receive
 from engine.messages.pipe import send as send_message
 
@@ -62,7 +76,8 @@ class EngineProcess:
     Args:
         run: Function that the child calls with its end of the pipe; it is pickled. The second child calls it with
             ``torch=True``.
-        on_event: Called with each event, from the reading thread.
+        on_event: Called with each event, from the reading thread. With `HandedBack` one child follows another,
+            and takes no commands before its own `EngineReady`.
         on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread; None if the
             child was ended because it sent something that cannot be read.
 
@@ -94,8 +109,9 @@ class EngineProcess:
         context = spawning()
         self._connection, theirs = context.Pipe(duplex=True)
         # No daemon of multiprocessing's, for it has processes of its own; ended with this one just the same.
-        self._process = context.Process(target=run, args=(theirs,), name="tenon-engine")
-        self._process.start()
+        started = context.Process(target=run, args=(theirs,), name="tenon-engine")
+        started.start()
+        self._process = started  # which other threads may signal
         atexit.register(self._process.kill)
         theirs.close()  # or the pipe would not end with the child
 
@@ -160,6 +176,7 @@ class EngineProcess:
             if self._ending.is_set():
                 return
             self._follows = True
+            self._on_event(HandedBack(command))
             self._start(partial(self._run, torch=True))
             if self._ending.is_set():  # since it was asked
                 self._process.kill()
@@ -171,10 +188,13 @@ class EngineProcess:
         with self._sending:
             send_message(self._connection, _LAST)
         while (event := receive(self._connection)) != HandedBack(_LAST):
-            if isinstance(event, HandedBack):
-                back.append(event.command)
-            else:
+            if not isinstance(event, HandedBack):
                 self._tell(event)
+            elif isinstance(event.command, Cancel) and (asked := _asked(back, event.command.request_id)):
+                back.remove(asked)
+                self._tell(Failed(event.command.request_id, ErrorReport(Cancelled.__name__, "")))
+            else:
+                back.append(event.command)
 
     def _tell(self, event: Event) -> None:
         """Tell an event; the second child's replies begin anew, and what was told of them is not told again."""
@@ -186,7 +206,10 @@ class EngineProcess:
                 max(characters + sign * len(event.text), 0),
             )
             if self._follows:
-                event = replace(event, text=event.text[characters:], token_ids=event.token_ids[tokens:])
+                left = max(event.drafted - tokens, 0)
+                event = replace(event, text=event.text[characters:], token_ids=event.token_ids[tokens:], drafted=left)
+        elif isinstance(event, TextDrafted) and self._follows and any(self._told.get(event.request_id, ())):
+            return  # a guess of what was told
         elif isinstance(event, Finished | Failed):
             self._told.pop(event.request_id, None)
         self._on_event(event)
@@ -217,3 +240,7 @@ class EngineProcess:
             self._process.terminate()
             self._process.join(_KILL_S)
         atexit.unregister(self._process.kill)
+
+
+def _asked(commands: list[Command], request_id: str) -> Command | None:
+    return next((one for one in commands if isinstance(one, Request) and one.request_id == request_id), None)

@@ -30,6 +30,7 @@ from engine.messages import (
     FindPairs,
     Finished,
     Generate,
+    HandedBack,
     Load,
     LoadedChecked,
     MachineReported,
@@ -302,6 +303,10 @@ class EngineClient(QObject):
             return
         if isinstance(event, Pong):
             self._answered = event.number
+            return
+        if isinstance(event, HandedBack):  # to another process, which imports its libraries first
+            self._ready = False
+            self._cancel_timer.stop()
             return
         if isinstance(event, EngineReady):
             self._ready = True

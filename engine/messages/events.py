@@ -36,7 +36,7 @@ class EngineReady:
 class HandedBack:
     """A command that only a process with torch can carry out, or that came after such a one; nothing of it is done.
 
-    `EngineProcess` starts that process and sends it the command, and nobody else sees this event.
+    `EngineProcess` starts that process and sends it the command; it tells this event once, before it does.
     """
 
     command: Command

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from gguf import GGMLQuantizationType as Kind
 
-from engine import small_torch
+from engine import Engine, small_torch
 from engine.engine_process import EngineProcess, run_engine
 from engine.messages import (
     Cancel,
@@ -24,13 +24,16 @@ from engine.messages import (
     EngineReady,
     Event,
     Failed,
+    FindPairs,
     Finished,
     Generate,
+    HandedBack,
     KeptChat,
     LoadOptions,
     MachineReported,
     ModelUnloaded,
     OutputForm,
+    PairsFound,
     Penalties,
     Picture,
     Ping,
@@ -254,6 +257,47 @@ def test_a_reply_that_needs_torch_in_its_middle_goes_on_there(client: EngineClie
         assert "".join(one.text for one in told) == event.reply.text
         before = child.seen[: [type(one) for one in child.seen].index(ModelUnloaded)]
         assert any(isinstance(one, TokensAdded) for one in before)
+
+
+def test_a_request_that_waits_for_a_process_with_torch_is_cancelled_beside_a_reply() -> None:
+    with started() as child:
+        child.process.send(Generate("1", SMALL, (ChatMessage("user", "Write a long story about a lamp."),)))
+        while not isinstance(child._next(), TokensAdded):
+            pass
+        for number in "23":
+            child.process.send(Generate(number, SMALL, ASKED, logprobs=2))
+        for _ in range(6):  # they are handed back meanwhile
+            child._next()
+        child.process.send(Cancel("3"))
+        child.process.send(Cancel("2"))
+        ends: list[Finished | Failed] = []
+        while len(ends) < 3:
+            event = child._next()
+            if isinstance(event, Finished | Failed):
+                ends.append(event)
+            if len(ends) == 2:
+                child.process.send(Cancel("1"))
+        assert sorted(end.request_id for end in ends[:2]) == ["2", "3"]
+        assert isinstance(ends[2], Finished)
+        assert all(end.error.kind == "Cancelled" for end in ends if isinstance(end, Failed))
+
+
+def test_looks_end_before_commands_are_handed_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def find(check: Callable[[], None]) -> tuple[()]:
+        time.sleep(0.5)
+        return ()
+
+    monkeypatch.setattr("engine.engine.pairs", find)
+    engine = Engine(events.put)
+    try:
+        engine._hands_back = True
+        engine.submit(FindPairs("1"))
+        engine.submit(Ping(2))
+        assert [type(events.get(timeout=100)) for _ in range(3)] == [EngineReady, PairsFound, HandedBack]
+    finally:
+        engine.close()
 
 
 @pytest.mark.parametrize("values", [{"logprobs": 2}, {"verify": "typical"}])

@@ -18,6 +18,7 @@ from engine.messages import (
     ErrorReport,
     Event,
     Failed,
+    HandedBack,
     LoadOptions,
     MakePlan,
     Notice,
@@ -206,3 +207,21 @@ def test_a_cancel_of_a_question_reaches_the_engine_once_and_is_of_its_number(cli
     sent = [one for one in client.hosts[0].sent if isinstance(one, Cancel)]
     assert sent == [Cancel(question.command.request_id)]
     assert other.command.request_id != question.command.request_id
+
+
+def test_an_engine_is_not_killed_while_another_process_follows(client: Client) -> None:
+    """It imports its libraries, as a new one would have to; its time to stop begins when it is ready."""
+    client.start()
+    host = client.hosts[0]
+    host.say(EngineReady(1, "first"))
+    arrive()
+    question = client.ask(QUESTION)
+    question.cancel()
+    states = [(client.ready, client._cancel_timer.isActive())]
+    host.say(HandedBack(question.command))
+    arrive()
+    states.append((client.ready, client._cancel_timer.isActive()))
+    host.say(EngineReady(2, "second"))
+    arrive()
+    states.append((client.ready, client._cancel_timer.isActive()))
+    assert states == [(True, True), (False, False), (True, True)]
