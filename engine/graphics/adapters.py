@@ -145,7 +145,7 @@ _opened: dict[str, Chip] = {}
 
 def opened(device: str) -> list[Chip]:
     """Return the chip of this name if it is open."""
-    return [chip for name, chip in _opened.items() if name == device]
+    return [_opened[device]] if device in _opened else []
 
 
 def open_chip(device: str) -> Chip:
