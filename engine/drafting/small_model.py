@@ -24,7 +24,7 @@ from engine.drafting.kind import (
 from engine.drafting.paced_tree import PacedTree
 from engine.errors import DraftMismatch
 from engine.graphics.adapters import DEVICE, open_chip
-from engine.graphics.decoder import ChipDecoder, runs
+from engine.graphics.decoder import ChipDecoder, can_run
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
@@ -98,7 +98,7 @@ class ModelDraft(DraftKind):
         return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
 
     def runs_on_chip(self, weights: WeightFormat) -> bool:
-        return runs(self.config, weights)
+        return can_run(self.config, weights)
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Return the bytes of weights and cache; nothing is shared with the target."""

@@ -44,7 +44,7 @@ _MOST_PRODUCTS = 10 * 10**9
 _MOST_UNCOMMITTED, _MOST_LOGITS = 2048, 64
 
 
-def runs(config: ModelConfig, weights: WeightFormat) -> bool:
+def can_run(config: ModelConfig, weights: WeightFormat) -> bool:
     """Return whether the shaders compute a model: Llama's layers, with or without biases and norms of heads."""
     slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer)]
     matrices = [slot for slot in (*slots, head_slot(config)) if len(slot.shape) == 2]
@@ -114,7 +114,7 @@ class ChipDecoder:
     Args:
         chip: The chip.
         checkpoint: The model.
-        config: Config of this checkpoint, which `runs` allows.
+        config: Config of this checkpoint, which `can_run` allows.
         weights: Format of the matrices.
         vocabulary_size: First tokens of the vocabulary that are ranked.
         check: Called often while it is read; raises to cancel.
@@ -187,7 +187,7 @@ class ChipDecoder:
 
     def matrix(self, linear: LinearMap | None, x: str, y: str, adds: bool = False, head: bool = False) -> ChipMatrix:
         """Bring a map to the chip, from some rows to others; see `ChipMatrix`."""
-        assert linear is not None, "which `runs` sees to"
+        assert linear is not None, "which `can_run` sees to"
         parts = linear.parts if isinstance(linear, JoinedLinear) else (linear,)
         packed = [part for part in parts if isinstance(part, PackedLinear)]
         rows = self._rows
@@ -195,7 +195,7 @@ class ChipDecoder:
 
     def norm(self, norm: Norm | None) -> tuple[Program, Bound]:
         """Bring a norm of the residual stream to the chip."""
-        assert norm is not None, "which `runs` sees to"
+        assert norm is not None, "which `can_run` sees to"
         return self._norm, self.bind(self._norm, "x", self.chip.buffer(norm.gain), "normed")
 
     def new_cache(self, capacity_tokens: int, to_device: object = None) -> ChipCache:

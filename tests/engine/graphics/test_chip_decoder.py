@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.graphics.adapters import Chip
-from engine.graphics.decoder import MOST_LIKELY, MOST_ROWS, ChipCache, ChipDecoder, runs
+from engine.graphics.decoder import MOST_LIKELY, MOST_ROWS, ChipCache, ChipDecoder, can_run
 from engine.kernels.sampling import Ranked, likeliest
 from engine.model.config import read_config
 from engine.model.weight_format import stored_format, weight_format
@@ -30,7 +30,7 @@ def load(chip: Chip, folder: Path, name: str = "bf16") -> ChipDecoder:
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
     weights = weight_format(name)
-    assert runs(config, weights)
+    assert can_run(config, weights)
     return ChipDecoder(chip, checkpoint, config, weights, config.vocabulary_size, lambda: None)
 
 
@@ -180,4 +180,4 @@ def test_a_cache_grows_and_is_given_back(chip: Chip, folders: Callable[[str], Pa
 @pytest.mark.parametrize("family", ["gemma2", "mistral-window", "lfm2", "qwen3-moe"])
 def test_other_layers_are_left_to_the_processor(family: str, tmp_path: Path) -> None:
     config = read_config(Checkpoint(write_checkpoint(tmp_path / family, family)))
-    assert not runs(config, stored_format(config))
+    assert not can_run(config, stored_format(config))
