@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from os import getpid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from engine import messages, small_torch
 from engine.advice import read_advice
@@ -63,6 +63,8 @@ _IDLE_S, _LAST_S = 2.0, 0.2
 _MOST_EARLIER = 8
 # Questions about files and plans, which need no turn: they are answered while a model is loaded or replies.
 _ABOUT_FILES = messages.CheckDrafts | messages.FindPairs | messages.MakePlan
+# Commands that need a model in memory, or a server's
+_OfModel: TypeAlias = messages.Load | messages.Generate | messages.CountTokens
 
 
 class Engine:
@@ -282,12 +284,12 @@ class Engine:
             elif is_remote(command.options.model):
                 yield from self._serve_remote(command)
             elif isinstance(command, messages.Load):
-                model, *_ = self._load(command, command.options)
+                model, *_ = self._load(command)
                 self._on_event(messages.ModelLoaded(command.request_id, model.report))
             elif isinstance(command, messages.CountTokens):
                 check_request(command.request)
                 check_sight(command.request)
-                model, *_ = self._load(command, command.options)
+                model, *_ = self._load(command)
                 layouts = model.layouts(command.request)
                 ready = yield from model.preparation.steps(command.request, sys.maxsize, counts=True, layouts=layouts)
                 self._on_event(messages.TokensCounted(command.request_id, len(ready.prompt)))
@@ -298,7 +300,7 @@ class Engine:
                     sampling = replace(command.sampling, seed=secrets.randbits(32))
                     command = replace(command, sampling=sampling)
                 documents = any(message.attachments or message.pictures for message in command.messages)
-                model, run, load_ms = self._load(command, command.options, documents)
+                model, run, load_ms = self._load(command, documents)
                 if len(self._scheduler) > 1 and (why := model.without_pipeline()):
                     self._on_event(messages.Notice(command.request_id, why))
                 if load_ms is not None:
@@ -343,7 +345,7 @@ class Engine:
         if isinstance(command, messages.Request) and command.request_id in self._cancelled:
             self._on_event(messages.HandedBack(messages.Cancel(command.request_id)))
 
-    def _serve_remote(self, command: messages.Load | messages.Generate | messages.CountTokens) -> Steps:
+    def _serve_remote(self, command: _OfModel) -> Steps:
         """Run a request for a model of a server."""
         # Not above: with HTTP they take a tenth of the start of a model that is here.
         from engine.remote.remote_model import RemoteModel
@@ -436,15 +438,13 @@ class Engine:
         except TenonError:
             return False
 
-    def _load(
-        self, command: messages.Request, options: messages.LoadOptions, documents: bool = False
-    ) -> tuple[LoadedModel, Run, float | None]:
-        """Return the model for these options, their run, and the time of loading it if that was needed.
+    def _load(self, command: _OfModel, documents: bool = False) -> tuple[LoadedModel, Run, float | None]:
+        """Return the model for a command, its run, and the time of loading the model if that was needed.
 
         Documents count in the model's memory from their first request on, until another model is loaded.
         """
+        options, request_id = command.options, command.request_id
         check(options)
-        request_id = command.request_id
         if isinstance(self._model, LoadedModel) and (run := self._model.serves(options)) is not None:
             self._need(run, command)
             if documents:

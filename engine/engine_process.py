@@ -180,8 +180,8 @@ class EngineProcess:
             self._start(partial(self._run, torch=True))
             if self._ending.is_set():  # since it was asked
                 self._process.kill()
-            for command in back:
-                send_message(self._connection, command)
+            for handed_back in back:
+                send_message(self._connection, handed_back)
 
     def _hear_rest(self, back: list[Command]) -> None:
         """Read events until the child is done with all that it was sent; collect what it hands back."""

@@ -30,8 +30,8 @@ from typing import Any
 import numpy
 import psutil
 
-inf, nan, pi = math.inf, math.nan, math.pi
-contiguous_format = preserve_format = None
+inf = math.inf
+contiguous_format = None
 _ALIGNMENT_BYTES = 64
 _Array = numpy.ndarray[Any, Any]
 
@@ -73,8 +73,7 @@ _BY_STORED = {one.stored: one for one in _DTYPES.values()}
 _DTYPES["bfloat16"] = dtype("bfloat16", numpy.dtype("uint16"), True, native=False)
 for _name in ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"):
     _DTYPES[_name] = dtype(_name, numpy.dtype("uint8"), True, native=False)
-_ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32"}
-_ALIASES["long"] = "int64"
+_ALIASES = {"float": "float32", "int": "int32", "long": "int64"}
 globals().update(_DTYPES, **{alias: _DTYPES[name] for alias, name in _ALIASES.items()})
 _BOOL, _INT64, _FLOAT32, _BFLOAT16 = (_DTYPES[name] for name in ("bool", "int64", "float32", "bfloat16"))
 
@@ -111,7 +110,7 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_address", "_array", "dtype")
 
-    is_cpu, is_cuda, requires_grad, device, grad = True, False, False, _CPU, None
+    is_cpu, device = True, _CPU
 
     def __init__(self, array: Any, kind: dtype | None = None) -> None:
         self._array = array = numpy.asarray(array)
@@ -141,7 +140,6 @@ class Tensor:
     ndim = property(lambda self: self._array.ndim)
     nbytes = property(lambda self: self._array.nbytes)
     itemsize = property(lambda self: self._array.itemsize)
-    T = mT = property(lambda self: self.transpose(-1, -2))
 
     def dim(self) -> int:
         return self._array.ndim
@@ -275,12 +273,10 @@ class Tensor:
     def _storable(self, value: Any) -> _Array:
         return _scalar(value).to(self.dtype)._array
 
-    def index_copy_(self, dim: int, index: Tensor, source: Tensor) -> Tensor:
-        self[(slice(None),) * (dim % self._array.ndim) + (index,)] = source
-        return self
-
     def index_copy(self, dim: int, index: Tensor, source: Tensor) -> Tensor:
-        return self.clone().index_copy_(dim, index, source)
+        found = self.clone()
+        found[(slice(None),) * (dim % self._array.ndim) + (index,)] = source
+        return found
 
     def index_add(self, dim: int, index: Tensor, source: Tensor, alpha: Any = 1) -> Tensor:
         found = self.clone()
@@ -378,7 +374,6 @@ for _name in ("add", "sub", "mul", "truediv", "and", "or"):
     _operate = _binary(getattr(operator, f"__{_name}__"))
     setattr(Tensor, f"__{_name}__", _operate)
     setattr(Tensor, f"__i{_name}__", _in_place(_operate))
-    setattr(Tensor, f"{_name.removeprefix('true')}_", _in_place(_operate))
 
 
 def _promoted(self: Tensor, other: Any) -> dtype:
@@ -519,7 +514,6 @@ class inference_mode:
         pass
 
 
-no_grad = inference_mode
 _threads = psutil.cpu_count(logical=False) or 1
 
 
@@ -549,7 +543,7 @@ def _nowhere(name: str) -> _Part:
     return _Part(f"torch.{name}", is_available=lambda: False)
 
 
-cuda, xpu, mps, accelerator, cpu = map(_nowhere, ("cuda", "xpu", "mps", "accelerator", "cpu"))
+cuda, xpu, accelerator, cpu = map(_nowhere, ("cuda", "xpu", "accelerator", "cpu"))
 backends = _Part(
     "torch.backends", mps=_nowhere("backends.mps"), cuda=_Part("torch.backends.cuda", enable_cudnn_sdp=lambda on: None)
 )

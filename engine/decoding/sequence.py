@@ -384,7 +384,7 @@ class TokenSequence:
         return max(0, (self.context if limit is None else min(limit, self.context)) - len(self.token_ids) - 1)
 
     def see(self, pictures: Mapping[int, PictureRows], prompt: Sequence[int]) -> list[PictureRows]:
-        """Take the pictures of the next prompt, which a reply needs until it ends; none for no longer.
+        """Keep the pictures of the next prompt until its reply has ended; it is called without any then.
 
         Returns:
             Runs of rows that have to be read.
@@ -397,7 +397,7 @@ class TokenSequence:
         return self._pictures.among(prompt[kept if states is None else states.reach(kept) :])
 
     def piece_end(self, tokens: Sequence[int], end: int) -> int:
-        """Return where a piece of tokens ends that is to end there, with all of a picture whose rows see each other."""
+        """Return the end of a piece of tokens as `TextPictures.piece_end` puts it."""
         return self._pictures.piece_end(tokens, end)
 
     def reuse(self, prompt: Sequence[int], hidden_layers: tuple[int, ...] = (), hidden_from: int = 0) -> int:

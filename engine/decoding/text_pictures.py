@@ -1,4 +1,4 @@
-"""Pictures in one text: which of its rows are theirs, what those see, and by which positions they are turned."""
+"""Pictures in one text: their rows among those of the words, their masks, and the positions that rotate them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TextPictures:
         return [self._runs[token] for token in tokens if begins_run(token)] if self._runs else []
 
     def piece_end(self, tokens: Sequence[int], end: int) -> int:
-        """Return where a piece of tokens ends that is to end there: rows that see each other stay together."""
+        """Return the end of a piece of tokens, put after the picture that it would cut if its rows see each other."""
         if self._mutual:
             while 0 < end < len(tokens) and tokens[end] < 0 and not begins_run(tokens[end]):
                 end += 1

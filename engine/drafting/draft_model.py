@@ -15,8 +15,8 @@ from torch.nn import functional
 
 from engine.drafting.drafter import Drafter, ReadingPace
 from engine.drafting.trees import LARGEST_TREE, Level, TreeShape, grow_tree
-from engine.graphics.decoder import ChipCache, ChipDecoder
-from engine.kernels.sampling import Following
+from engine.graphics.decoder import ChipDecoder
+from engine.kernels.sampling import Following, Ranked
 from engine.model.decoder import Decoder
 from engine.model.kv_cache import shared_tokens
 from engine.model.token_tree import Draft, DraftShape, followed
@@ -147,10 +147,12 @@ class DraftModel:
 
         Returns:
             (rows asked for, V) log-probabilities of the tokens that follow these rows, on its device; V is the
-            target's.
+            target's. A graphics chip sends the likeliest tokens alone.
         """
-        link, known = self._link, self._known(tokens)
-        assert isinstance(self._decoder, Decoder)
+        link = self._link
+        # A padded target may say a token for which the draft has no row. Any other row will do, since it only
+        # guesses.
+        known = torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
         output = self._decoder.forward(
             link.to_device(known),
             link.to_device(torch.tensor(positions, dtype=torch.long)),
@@ -160,17 +162,12 @@ class DraftModel:
             check=self._check,
             uncommitted=uncommitted,
         )
+        if isinstance(output, Ranked):
+            return output
         following = output.logits[:, : self._vocabulary_size].log_softmax(-1)
         missing = self._vocabulary_size - following.shape[1]
         # Padding that the target alone has is never drafted.
         return functional.pad(following, (0, missing), value=-torch.inf) if missing else following
-
-    def _known(self, tokens: Sequence[int]) -> Tensor:
-        """Return tokens that the draft has rows for.
-
-        A padded target may say one for which it has none; any other row will do, since it only guesses.
-        """
-        return torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
 
     def _commit(self, rows: Sequence[int], tokens: Sequence[int], keep: Sequence[int] = ()) -> None:
         self._cache.commit(rows, keep)
@@ -181,24 +178,6 @@ class DraftModel:
         before = len(self._cached)
         del self._cached[self._cache.begin(len(self.text)) :]
         return len(self._cached) == before
-
-
-class ChipDraftModel(DraftModel):
-    """A small model on a graphics chip, which sends the likeliest tokens back and not a vocabulary."""
-
-    def run(
-        self,
-        tokens: Sequence[int],
-        positions: Sequence[int],
-        sees: Tensor | None = None,
-        uncommitted: int = 0,
-        logit_rows: slice | None = None,
-    ) -> Following:
-        self._check()
-        assert isinstance(self._decoder, ChipDecoder)
-        assert isinstance(self._cache, ChipCache)
-        places = torch.tensor(positions, dtype=torch.long)
-        return self._decoder.rank(self._known(tokens), places, self._cache, sees, logit_rows, uncommitted)
 
 
 class DraftModelDrafter(Drafter):

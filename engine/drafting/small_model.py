@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import torch
 
-from engine.drafting.draft_model import ChipDraftModel, DraftModel, DraftModelDrafter
+from engine.drafting.draft_model import DraftModel, DraftModelDrafter
 from engine.drafting.drafter import Drafter
 from engine.drafting.kind import (
     Drafting,
@@ -24,7 +24,7 @@ from engine.drafting.kind import (
 from engine.drafting.paced_tree import PacedTree
 from engine.errors import DraftMismatch
 from engine.graphics.adapters import DEVICE, open_chip
-from engine.graphics.decoder import ChipDecoder, runs
+from engine.graphics.decoder import ChipDecoder, can_run
 from engine.messages import PromptKind
 from engine.model.config import ModelConfig
 from engine.model.decoder import Decoder
@@ -34,7 +34,7 @@ from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat, stored_format, weight_format
 from engine.model_file import OpenedModel
-from engine.placement.device import half_type
+from engine.placement.device import Link, half_type
 from engine.placement.resident import Resident
 from engine.sentences import figure
 from engine.text.pairing import check_pair, have_one_vocabulary
@@ -98,7 +98,7 @@ class ModelDraft(DraftKind):
         return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
 
     def runs_on_chip(self, weights: WeightFormat) -> bool:
-        return runs(self.config, weights)
+        return can_run(self.config, weights)
 
     def size_bytes(self, weights: WeightFormat, context: int, elsewhere: bool = False) -> int:
         """Return the bytes of weights and cache; nothing is shared with the target."""
@@ -139,18 +139,19 @@ class ModelDraft(DraftKind):
     def load(self, parts: DraftLoad) -> LoadedDraft:
         """Read the weights."""
         vocabulary_size = parts.target.config.vocabulary_size
-        make: Callable[..., DraftModel]
-        notes: tuple[str, ...] = ()
-        if parts.link.device.type == DEVICE:
-            chip = open_chip(parts.plan.device)
+        decoder: Decoder | ChipDecoder
+        link, notes = parts.link, tuple[str, ...]()
+        if link.device.type == DEVICE:
+            chip, link = open_chip(parts.plan.device), Link(torch.device("cpu"))  # it takes tensors of the host
             of_draft = self.opened.checkpoint, self.config, parts.plan.weights
-            make = partial(ChipDraftModel, ChipDecoder(chip, *of_draft, vocabulary_size, parts.check))
+            decoder = ChipDecoder(chip, *of_draft, vocabulary_size, parts.check)
         else:
             weights = self._weights(self.opened.checkpoint, parts.plan, parts.check)
-            make, notes = partial(DraftModel, Decoder(self.config, Resident(weights))), weights.notes
+            decoder, notes = Decoder(self.config, Resident(weights)), weights.notes
 
         def new_text() -> DraftText:
-            return partial(_drafter, make(vocabulary_size, parts.context, parts.link, parts.check))
+            model = DraftModel(decoder, vocabulary_size, parts.context, link, parts.check)
+            return partial(_drafter, model)
 
         return LoadedDraft(self.name, self.kind, parts.link, new_text, notes)
 

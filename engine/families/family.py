@@ -29,7 +29,7 @@ class Stack:
     # Rows of each of ``names``, if a head has so many of each and the heads lie one after the other in two
     # dimensions; the first one's columns are wanted as its rows
     rows: tuple[int, ...] = ()
-    # Number of an expert's columns, or config's name of it: a stack that has so many is not transposed after all
+    # Number of an expert's columns, or config's name of it: a stack that has so many is stored without transposing
     columns: str | int = 0
 
 
@@ -122,7 +122,7 @@ class Family:
     normed_embedding: bool = False  # True for an RMS norm without weights on the embedding
     # True if the final norm's weight is stored as it is, whatever ``norm_offset`` says
     plain_final_norm: bool = False
-    # llama.cpp's names of what may turn pictures into its rows (families of `engine.vision`); empty if it does not see
+    # llama.cpp's names of the towers that may go with it (`engine.vision.SIGHTS`); empty if it does not see
     sights: tuple[str, ...] = ()
     # Pairs that turn by time, row and column (M-RoPE), interleaved, if the config does not say it; empty for others
     sections: tuple[int, ...] = ()

@@ -64,6 +64,10 @@ class Bound:
     buffers: tuple[Buffer, ...]
 
 
+#: A shader, its buffers, and its workgroups in both directions.
+Step = tuple[Program, Bound, int, int]
+
+
 @dataclass(frozen=True)
 class Adapter:
     """A graphics chip with a driver."""
@@ -141,7 +145,7 @@ _opened: dict[str, Chip] = {}
 
 def opened(device: str) -> list[Chip]:
     """Return the chip of this name if it is open."""
-    return [chip for name, chip in _opened.items() if name == device]
+    return [_opened[device]] if device in _opened else []
 
 
 def open_chip(device: str) -> Chip:
@@ -240,11 +244,11 @@ class Chip:
         with self._failing():
             return Bound(self._device.create_bind_group(layout=program.layout, entries=entries), given)
 
-    def run(self, steps: Sequence[tuple[Program, Bound, int, int]], result: tuple[Buffer, int] | None = None) -> Tensor:
-        """Submit shaders that run one after the other, in so many workgroups by so many.
+    def run(self, steps: Sequence[Step], result: tuple[Buffer, int] | None = None) -> Tensor:
+        """Submit shaders that run one after the other.
 
         Args:
-            steps: Shader, its buffers, and the workgroups.
+            steps: The shaders.
             result: A buffer and its first bytes that come back, or None if nothing is waited for.
 
         Returns:

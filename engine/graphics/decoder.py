@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.graphics import shaders
-from engine.graphics.adapters import Bound, Buffer, Chip, Program
-from engine.graphics.matrix import ChipMatrix, Step
+from engine.graphics.adapters import Bound, Buffer, Chip, Program, Step
+from engine.graphics.matrix import ChipMatrix
 from engine.kernels.library import Packed
 from engine.kernels.sampling import Ranked
 from engine.model.config import ModelConfig
@@ -44,7 +44,7 @@ _MOST_PRODUCTS = 10 * 10**9
 _MOST_UNCOMMITTED, _MOST_LOGITS = 2048, 64
 
 
-def runs(config: ModelConfig, weights: WeightFormat) -> bool:
+def can_run(config: ModelConfig, weights: WeightFormat) -> bool:
     """Return whether the shaders compute a model: Llama's layers, with or without biases and norms of heads."""
     slots = [slot for layer in range(config.layers) for slot in layer_slots(config, layer)]
     matrices = [slot for slot in (*slots, head_slot(config)) if len(slot.shape) == 2]
@@ -114,7 +114,7 @@ class ChipDecoder:
     Args:
         chip: The chip.
         checkpoint: The model.
-        config: Config of this checkpoint, which `runs` allows.
+        config: Config of this checkpoint, which `can_run` allows.
         weights: Format of the matrices.
         vocabulary_size: First tokens of the vocabulary that are ranked.
         check: Called often while it is read; raises to cancel.
@@ -187,7 +187,7 @@ class ChipDecoder:
 
     def matrix(self, linear: LinearMap | None, x: str, y: str, adds: bool = False, head: bool = False) -> ChipMatrix:
         """Bring a map to the chip, from some rows to others; see `ChipMatrix`."""
-        assert linear is not None, "which `runs` sees to"
+        assert linear is not None, "which `can_run` sees to"
         parts = linear.parts if isinstance(linear, JoinedLinear) else (linear,)
         packed = [part for part in parts if isinstance(part, PackedLinear)]
         rows = self._rows
@@ -195,7 +195,7 @@ class ChipDecoder:
 
     def norm(self, norm: Norm | None) -> tuple[Program, Bound]:
         """Bring a norm of the residual stream to the chip."""
-        assert norm is not None, "which `runs` sees to"
+        assert norm is not None, "which `can_run` sees to"
         return self._norm, self.bind(self._norm, "x", self.chip.buffer(norm.gain), "normed")
 
     def new_cache(self, capacity_tokens: int, to_device: object = None) -> ChipCache:
@@ -207,7 +207,7 @@ class ChipDecoder:
         gains = self._layers[layer].gains
         return (
             self.bind(self._turn, "qkv", buffer, "turns", gains, "step"),
-            self.bind(self._attend, "qkv", buffer, buffer, "mixed", "step"),
+            self.bind(self._attend, "qkv", buffer, "mixed", "step"),
         )
 
     def move(self, cache: ChipCache, rows: Sequence[int]) -> None:
@@ -217,13 +217,14 @@ class ChipDecoder:
         bound = (self.bind(self._moving, buffer, "step") for buffer in cache.buffers)
         self.chip.run([(self._moving, one, groups, 1) for one in bound])
 
-    def rank(
+    def forward(
         self,
         tokens: Tensor,
         positions: Tensor,
-        cache: ChipCache,
+        cache: KVCache,
         mask: Tensor | None = None,
         logit_rows: slice | None = None,
+        check: Callable[[], None] = lambda: None,
         uncommitted: int = 0,
     ) -> Ranked:
         """Run new rows after a cache's committed ones, as `engine.model.decoder.Decoder.forward` does.
@@ -231,9 +232,10 @@ class ChipDecoder:
         Args:
             tokens: (n,) int64.
             positions: (n,) int64.
-            cache: Cache from `new_cache`.
+            cache: A `ChipCache`.
             mask: (n, uncommitted + n) bool, or None for a chain.
             logit_rows: Rows to rank the next tokens of; None for all.
+            check: Called before; raises to cancel.
             uncommitted: Uncommitted rows of earlier forwards that stay.
 
         Returns:
@@ -243,6 +245,8 @@ class ChipDecoder:
             RuntimeError: The chip was lost, or has no room.
             ValueError: There are more rows than `MOST_ROWS`, or than the cache holds.
         """
+        check()
+        assert isinstance(cache, ChipCache)
         count, asked = len(tokens), range(len(tokens))[logit_rows or slice(None)]
         if count > MOST_ROWS or uncommitted + count > _MOST_UNCOMMITTED:
             raise ValueError(f"{count} rows and {uncommitted} before them are too many for one forward")

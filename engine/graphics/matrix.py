@@ -6,19 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from engine.graphics.adapters import Bound, Buffer, Chip, Program
-from engine.graphics.shaders import (
-    SHARED_ROWS,
-    TILE,
-    WORKGROUP_ROWS,
-    arrange,
-    product,
-    tiled_product,
-)
+from engine.graphics.adapters import Bound, Buffer, Chip, Step
+from engine.graphics.shaders import SHARED_ROWS, TILE, WORKGROUP_ROWS, arrange, product, tiled_product
 from engine.kernels import blocks
 from engine.model.linear import PackedLinear
 
-Step = tuple[Program, Bound, int, int]
 # Workgroups in one direction of a dispatch (WebGPU's default limit).
 _MOST_WORKGROUPS = 65535
 
@@ -56,7 +48,7 @@ class ChipMatrix:
             for first in range(0, matrix.rows, most):
                 rows = min(most, matrix.rows - first)
                 raw = matrix.data[first * row_bytes : (first + rows) * row_bytes]
-                facts = (rows, matrix.columns, stride, offset, adds, head, bias is not None, 0)
+                facts = (rows, matrix.columns, stride, offset, adds, head, bias is not None)
                 bound = chip.bound(
                     chip.program(product(matrix.type, 1)),
                     chip.buffer(arrange(matrix.type, raw, rows, matrix.columns)),

@@ -153,18 +153,24 @@ fn weights4(row: u32, q: u32) -> vec4<f32> {{
 }}"""
 
 
+def _buffers(*declared: str) -> str:
+    """Declare a shader's buffers in their order: access and name of each, and its type unless it holds floats."""
+    kinds = [one if ":" in one else f"{one}: array<f32>" for one in declared]
+    lines = [f"@group(0) @binding({at}) var<storage, {one.replace(' ', '> ', 1)};" for at, one in enumerate(kinds)]
+    return "\n" + "\n".join(lines)
+
+
+_MAIN = """@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i: u32)"""
 #: What a forward is about, in words, before the bits of which uncommitted rows each new row sees.
 _STEP = """
 struct Step { rows: u32, length: u32, pending: u32, first: u32, asked: u32, words: u32, more: array<u32> }"""
 STEP_WORDS = 6
+_PRODUCT_BUFFERS = _buffers(
+    "read w: array<u32>", "read x: array<vec4<f32>>", "read_write y", "read bias", "read m: Matrix", "read step: Step"
+)
 _PRODUCT = """
-struct Matrix { rows: u32, columns: u32, stride: u32, offset: u32, adds: u32, head: u32, biased: u32, more: u32 }
-@group(0) @binding(0) var<storage, read> w: array<u32>;
-@group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
-@group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read> m: Matrix;
-@group(0) @binding(5) var<storage, read> step: Step;
+struct Matrix { rows: u32, columns: u32, stride: u32, offset: u32, adds: u32, head: u32, biased: u32 }
 fn put(t: u32, row: u32, sum: f32) {
     if (t >= select(step.rows, step.asked, m.head == 1u) || row >= m.rows) { return; }
     let at = t * m.stride + m.offset + row;
@@ -187,10 +193,9 @@ def product(type: int, shared: int) -> str:
     kept = " ".join(f"part[{64 * t}u + i] = a{t};" for t in each)
     halved = " ".join(f"part[{64 * t}u + i] += part[{64 * t}u + i + s];" for t in each)
     given = " ".join(f"put(g.y * {shared}u + {t}u, row, part[{64 * t}u + i]);" for t in each)
-    return f"""{_STEP}{_PRODUCT}{_weights(type)}
+    return f"""{_STEP}{_PRODUCT_BUFFERS}{_PRODUCT}{_weights(type)}
 var<workgroup> part: array<f32, {64 * shared}>;
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i: u32) {{
+{_MAIN} {{
     let lane = i % 16u; let row = g.x * {WORKGROUP_ROWS}u + i / 16u;
     let first = g.y * {shared}u + m.head * step.first; let quarters = m.columns / 4u;
     {sums}
@@ -216,11 +221,10 @@ def tiled_product(type: int) -> str:
     )
     terms = " ".join(f"a{j}{t} += dot(v{j}, u{t});" for j in four for t in four)
     given = " ".join(f"put(first + 4u * over + {t}u, row + 4u * up + {j}u, a{j}{t});" for j in four for t in four)
-    return f"""{_STEP}{_PRODUCT}{_weights(type)}
+    return f"""{_STEP}{_PRODUCT_BUFFERS}{_PRODUCT}{_weights(type)}
 var<workgroup> ws: array<vec4<f32>, {9 * TILE}>;
 var<workgroup> xs: array<vec4<f32>, {9 * TILE}>;
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i: u32) {{
+{_MAIN} {{
     let up = i / 8u; let over = i % 8u; let row = g.x * {TILE}u; let first = g.y * {TILE}u;
     let quarters = m.columns / 4u; let skipped = m.head * step.first;
     {sums}
@@ -244,18 +248,21 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
 
 def norm(width: int, floor: float) -> str:
     """Return the shader of `engine.model.linear.Norm` over rows of a width; ``floor`` is width * epsilon."""
-    return f"""
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> gain: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+    buffers = _buffers("read x", "read gain", "read_write y")
+    return f"""{buffers}
 {_sum(64)}
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i: u32) {{
-    let at = g.x * {width}u; var own = 0.0;
-    for (var c = i; c < {width}u; c += 64u) {{ own += x[at + c] * x[at + c]; }}
-    let scale = 1.0 / sqrt(sum(i, own) + {floor!r});
+{_MAIN} {{
+    let at = g.x * {width}u;
+    {_scale("x[at + c]", width, floor)}
     for (var c = i; c < {width}u; c += 64u) {{ y[at + c] = x[at + c] * gain[c] * scale; }}
 }}"""
+
+
+def _scale(number: str, width: int, floor: float | None) -> str:
+    """Return the lines that find a norm's factor of the numbers ``c`` of a row."""
+    return f"""var own = 0.0;
+    for (var c = i; c < {width}u; c += 64u) {{ own += {number} * {number}; }}
+    let scale = 1.0 / sqrt(sum(i, own) + {floor!r});"""
 
 
 def _sum(lanes: int, operator: str = "part[i] + part[i + s]", name: str = "sum") -> str:
@@ -301,24 +308,17 @@ def rotation(sizes: Heads) -> str:
     keys = sizes.heads + sizes.kv_heads
     normed = f"""
     if (g.y < {keys}u) {{
-        var own = 0.0;
-        for (var c = i; c < {sizes.width}u; c += 64u) {{ own += head[c] * head[c]; }}
-        let scale = 1.0 / sqrt(sum(i, own) + {sizes.floor!r});
+        {_scale("head[c]", sizes.width, sizes.floor)}
         for (var c = i; c < {sizes.width}u; c += 64u) {{
             head[c] *= scale * gains[select({sizes.width}u, 0u, g.y < {sizes.heads}u) + c];
         }}
     }}
     workgroupBarrier();"""
-    return f"""{_STEP}
-@group(0) @binding(0) var<storage, read_write> qkv: array<f32>;
-@group(0) @binding(1) var<storage, read_write> cache: array<f32>;
-@group(0) @binding(2) var<storage, read> turns: array<f32>;
-@group(0) @binding(3) var<storage, read> gains: array<f32>;
-@group(0) @binding(4) var<storage, read> step: Step;
+    buffers = _buffers("read_write qkv", "read_write cache", "read turns", "read gains", "read step: Step")
+    return f"""{_STEP}{buffers}
 var<workgroup> head: array<f32, {sizes.width}>;
 {_sum(64)}
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i: u32) {{
+{_MAIN} {{
     let from_ = g.x * {sizes.stride}u + g.y * {sizes.width}u; let place = step.length + step.pending + g.x;
     for (var c = i; c < {sizes.width}u; c += 64u) {{ head[c] = qkv[from_ + c]; }}
     workgroupBarrier();
@@ -340,21 +340,14 @@ def attention(sizes: Heads) -> str:
     width, kept = sizes.width, range(-(-sizes.width // 64))
     sums = " ".join(f"var a{k} = 0.0;" for k in kept)
     faded = " ".join(f"a{k} *= fade;" for k in kept)
-    added = " ".join(
-        f"if (i + {64 * k}u < {width}u) {{ a{k} += share[t] * values[at + i + {64 * k}u]; }}" for k in kept
-    )
+    added = " ".join(f"if (i + {64 * k}u < {width}u) {{ a{k} += share[t] * cache[at + i + {64 * k}u]; }}" for k in kept)
     given = " ".join(f"if (i + {64 * k}u < {width}u) {{ y[out + i + {64 * k}u] = a{k} / whole; }}" for k in kept)
-    return f"""{_STEP}
-@group(0) @binding(0) var<storage, read> qkv: array<f32>;
-@group(0) @binding(1) var<storage, read> keys: array<f32>;
-@group(0) @binding(2) var<storage, read> values: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
-@group(0) @binding(4) var<storage, read> step: Step;
+    buffers = _buffers("read qkv", "read cache", "read_write y", "read step: Step")
+    return f"""{_STEP}{buffers}
 var<workgroup> query: array<f32, {width}>;
 var<workgroup> share: array<f32, 64>;
 {_sum(64)}{_sum(64, "max(part[i], part[i + s])", "largest")}
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i: u32) {{
+{_MAIN} {{
     let row = g.x; let total = step.length + step.pending + step.rows;
     let of_head = g.y / {sizes.heads // sizes.kv_heads}u * {width}u;
     for (var c = i; c < {width}u; c += 64u) {{ query[c] = qkv[row * {sizes.stride}u + g.y * {width}u + c]; }}
@@ -368,7 +361,7 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
         }}
         if (seen) {{
             score = 0.0; let at = j * {sizes.cache_stride}u + of_head;
-            for (var c = 0u; c < {width}u; c++) {{ score += query[c] * keys[at + c]; }}
+            for (var c = 0u; c < {width}u; c++) {{ score += query[c] * cache[at + c]; }}
             score *= {sizes.scale!r};
         }}
         let higher = max(most, largest(i, score)); let fade = exp(most - higher);
@@ -388,9 +381,8 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
 
 def gate(width: int) -> str:
     """Return the shader of silu(gate) * up, for rows of both one after the other."""
-    return f"""
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+    buffers = _buffers("read x", "read_write y")
+    return f"""{buffers}
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) g: vec3<u32>) {{
     if (g.x >= {width}u) {{ return; }}
@@ -409,9 +401,8 @@ def ranking(stride: int, size: int, most: int) -> str:
         size: First logits of these that count.
         most: Tokens that are found: their ids and the logarithms of their shares, by turns.
     """
-    return f"""
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+    buffers = _buffers("read x", "read_write y: array<u32>")
+    return f"""{buffers}
 var<workgroup> place: array<u32, 256>;
 {_sum(256)}{_sum(256, "max(part[i], part[i + s])", "largest")}
 @compute @workgroup_size(256)
@@ -449,9 +440,8 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
 
 def moving(width: int) -> str:
     """Return the shader that moves uncommitted rows of a cache to the front; they rise, so none is overwritten."""
-    return f"""{_STEP}
-@group(0) @binding(0) var<storage, read_write> cache: array<f32>;
-@group(0) @binding(1) var<storage, read> step: Step;
+    buffers = _buffers("read_write cache", "read step: Step")
+    return f"""{_STEP}{buffers}
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) g: vec3<u32>) {{
     if (g.x >= {width}u) {{ return; }}

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from engine.graphics import shaders
 from engine.graphics.adapters import Chip
-from engine.graphics.matrix import ChipMatrix, Step
+from engine.graphics.matrix import ChipMatrix
 from engine.kernels import blocks
 from engine.kernels.library import Packed
 from engine.messages.machine import GpuSpeed
@@ -42,13 +43,13 @@ def measure_chip(chip: Chip, most_bytes: int, check: Callable[[], None]) -> GpuS
         step = chip.buffer(torch.tensor([count, 0, 0, 0, count, 0, 0], dtype=torch.int32))
         linear = PackedLinear(Packed(raw[: part * row_bytes], part, _COLUMNS, _TYPE))
         steps = list(ChipMatrix(chip, [linear], taken[0], taken[1], step).steps(count))
-        return _best(chip, steps, back, check)
+        return fastest_s(lambda: chip.run(steps, back), check)
 
     some = max(64, rows // _PROMPT_ROWS)
     reading, multiplying = product(1, rows), product(_PROMPT_ROWS, some)
     norm = chip.program(shaders.norm(64, 1e-6))
     bound = chip.bound(norm, taken[0], chip.buffer(torch.ones(64)), taken[1])
-    launching = _best(chip, [(norm, bound, 1, 1)] * _LAUNCHES, back, check)
+    launching = fastest_s(lambda: chip.run([(norm, bound, 1, 1)] * _LAUNCHES, back), check)
     begun = time.perf_counter()
     chip.write(taken[0], x)
     chip.run([(norm, bound, 1, 1)], back)
@@ -62,13 +63,13 @@ def measure_chip(chip: Chip, most_bytes: int, check: Callable[[], None]) -> GpuS
     )
 
 
-def _best(chip: Chip, steps: list[Step], back: tuple[object, int], check: Callable[[], None]) -> float:
-    """Return the seconds of the fastest of some runs, without the first."""
+def fastest_s(action: Callable[[], Tensor], check: Callable[[], None]) -> float:
+    """Return the seconds of the fastest of some runs, each until its result is there; the first does not count."""
     best = float("inf")
     for trial in range(_TRIALS + 1):
         check()
         begun = time.perf_counter()
-        chip.run(steps, back)
+        action().flatten()[0].item()  # waits until it is done
         if trial:
             best = min(best, time.perf_counter() - begun)
     return best

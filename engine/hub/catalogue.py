@@ -51,7 +51,7 @@ class CatalogueModel:
     gguf_bytes: int = 0
     own_head: bool = False  # True if these files have a layer that drafts for it (MTP)
     own_type: str = ""  # type of its only files, if they are quantized ones
-    # True if it is fetched with an encoder of pictures of a kind that tests/engine/vision runs with its family
+    # True if it comes with an encoder of pictures, of a kind that tests/engine/vision runs with its family
     sees: bool = False
 
     @property

@@ -44,7 +44,7 @@ from engine.sentences import say
 
 _ACCOUNT = "hugging-face-token"
 _LARGEST_FILE = 1 << 50
-# Bytes of a GGUF file in which a picture encoder's metadata end; before a text there is its type and its length.
+# Bytes at the beginning of a GGUF file that hold a picture encoder's metadata, and the type that precedes a string.
 _HEAD_BYTES = 1 << 16
 _STRING = (8).to_bytes(4, "little")
 

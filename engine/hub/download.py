@@ -173,7 +173,7 @@ class Download:
         return max(0, self.plan.size_bytes - self.done_bytes() - shared)
 
     def _shared(self) -> dict[HubFile, Path]:
-        """Return files to come that are here in another model, with their places: all quantizations see with one."""
+        """Return files to come that another model here has, with their places: all quantizations share an encoder."""
         wanted = {file.sha256: file for file in self.plan.files if not (self._files / file.local_name).exists()}
         found: dict[HubFile, Path] = {}
         for folder in self._models.glob("[!.]*/") if self._links else ():

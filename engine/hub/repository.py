@@ -42,7 +42,7 @@ _NEXT_BEST = (
 
 # Types of picture encoders, best first. The kernels multiply them in BF16, the type of most originals. A file in F16
 # has the same size and less of numbers below 1e-5, one in F32 twice the size, and the other types have lost something.
-_TOWERS = ("BF16", "F16", "F32")
+_TOWER_TYPES = ("BF16", "F16", "F32")
 
 # No name that means something else to a file system: a hub, or a server that poses as one, may send any.
 _PLAIN_NAME = re.compile(r'[^\\/:*?"<>|\x00-\x1f]+')
@@ -240,7 +240,7 @@ def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], q
     head, draft = (found.get(chosen) or min(found.values(), key=_size, default=[]) for found in beside)
     names = tuple(file.name for file in draft)
     towers = _quantized(listing.files, names_tower)
-    tower = next((towers[name][0] for name in (*_TOWERS, *towers) if name in towers), None)
+    tower = next((towers[name][0] for name in (*_TOWER_TYPES, *towers) if name in towers), None)
     return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives, names, tower)
 
 

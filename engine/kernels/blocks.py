@@ -297,8 +297,8 @@ def matmul(
         threads: Number of threads that share the work; torch's number by default.
         refined_above: For matrices in blocks, whose activations are in groups of 32 numbers of 8 bits: a group whose
             largest is above so many times the mean of the groups' largest is the sum of two such numbers, nearly
-            without loss. 0 for all groups; below 0 for all groups of the outputs that are so much below their row's
-            largest at most, and of those that share a panel of 32 with one.
+            without loss. 0 for all groups. Below 0 for all groups too, but only in panels of 32 outputs with one that
+            is at most so much below the row's largest; the other panels have one number a group.
 
     Returns:
         (m, n) float32.

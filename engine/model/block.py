@@ -235,7 +235,7 @@ def feed_forward(config: ModelConfig, weights: LayerWeights, hidden: Tensor) -> 
 def gated(config: ModelConfig, gate_up: LinearMap, down: LinearMap, rows: Tensor) -> Tensor:
     """Compute the network of these matrices over some rows, (n, h) to (n, h), gated or not."""
     if not config.family.gated_network:
-        return down(_activated(config, gate_up(rows)))
+        return down(activated(config.activation, gate_up(rows)))
     gate, up = gate_up(rows).chunk(2, -1)
     return down(_through_gate(config, gate, up))
 
@@ -245,11 +245,12 @@ def _through_gate(config: ModelConfig, gate: Tensor, up: Tensor) -> Tensor:
     if config.activation == "clamped_swiglu":
         gate = gate.clamp(max=7.0)
         return (gate * torch.sigmoid(1.702 * gate)).mul_(up.clamp(-7.0, 7.0) + 1.0)
-    return _activated(config, gate).mul_(up)
+    return activated(config.activation, gate).mul_(up)
 
 
-def _activated(config: ModelConfig, rows: Tensor) -> Tensor:
-    match config.activation:
+def activated(function: str, rows: Tensor) -> Tensor:
+    """Apply an activation function element by element: ``silu``, ``gelu_tanh``, ``relu2`` or ``gelu``."""
+    match function:
         case "silu":
             return functional.silu(rows)
         case "gelu_tanh":

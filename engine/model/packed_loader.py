@@ -200,11 +200,11 @@ def quantized(numbers: Tensor, kind: int) -> Tensor:
 
 def empty_matrix(kind: int, stored: StoredTensor, arranged: bool = True) -> Packed:
     """Return room for a matrix in a block type, in huge pages if there are any: small ones read a fifth slower."""
-    size_bytes = _bytes(kind, stored.rows, stored.columns, arranged)
+    size_bytes = _size_bytes(kind, stored.rows, stored.columns, arranged)
     return matrix_in(PageMemory(size_bytes).tensor(0, size_bytes), kind, stored)
 
 
-def _bytes(kind: int, rows: int, columns: int, arranged: bool) -> int:
+def _size_bytes(kind: int, rows: int, columns: int, arranged: bool) -> int:
     """Return the bytes of rows that are arranged, or as a file has them."""
     return blocks.arranged_bytes(kind, rows, columns) if arranged else rows * blocks.row_bytes(kind, columns)
 
@@ -227,8 +227,8 @@ def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None, arra
         WeightsNotFinite: The piece need not be converted, and a scale or a number is a NaN or an infinity.
     """
     stored, kind, columns = piece.stored, matrix.type, matrix.columns
-    start = _bytes(kind, piece.first, columns, arranged) if piece.first else 0
-    target = matrix.data[start : start + _bytes(kind, piece.count, columns, arranged)]
+    start = _size_bytes(kind, piece.first, columns, arranged) if piece.first else 0
+    target = matrix.data[start : start + _size_bytes(kind, piece.count, columns, arranged)]
     as_stored = kind == stored.kind
     rows = piece.raw if as_stored else quantized(piece_values(piece), kind)
     order = stored.row_map(piece.count) if as_stored else None

@@ -198,10 +198,10 @@ def _widths(name: str) -> tuple[int, ...]:
 @torch.inference_mode()
 def _measure(name: str, check: Callable[[], None]) -> Row:
     measured = weight_format(name)
-    products = _products(measured, _normal(_ROWS))
+    products = _products(measured, _random_rows(_ROWS))
     row: Row = {}
     for width in _widths(name):
-        tokens = _normal(width).to(measured.activations)
+        tokens = _random_rows(width).to(measured.activations)
         row[width] = {}
         try:
             for one in candidates(name):
@@ -222,17 +222,17 @@ def arranging_s_per_byte(name: str) -> float:
     if not measured.packed:
         return 0.0
     kind = measured.matrix_kind(_COLUMNS)
-    raw = _bytes(_ROWS * blocks.row_bytes(kind, _COLUMNS))
+    raw = _random_bytes(_ROWS * blocks.row_bytes(kind, _COLUMNS))
     copies = [raw.clone() for _ in range(max(1, _COPIES_BYTES // len(raw)))]
     arranged = [partial(blocks.arrange, kind, copy, _ROWS, _COLUMNS, None, wild=True) for copy in copies]
     return _seconds(arranged, torch.empty(measured.matrix_bytes(_ROWS, _COLUMNS), dtype=torch.uint8)) / len(raw)
 
 
-def _normal(rows: int) -> Tensor:
+def _random_rows(rows: int) -> Tensor:
     return torch.from_numpy(numpy.random.default_rng(0).standard_normal((rows, _COLUMNS), numpy.float32))
 
 
-def _bytes(*sizes: int) -> Tensor:
+def _random_bytes(*sizes: int) -> Tensor:
     return torch.from_numpy(numpy.random.default_rng(0).integers(256, size=sizes, dtype=numpy.uint8))
 
 
@@ -253,7 +253,7 @@ def _packed(kind: int, weight: Tensor) -> Packed:
     """Return a matrix in a type, or random blocks in one that nothing is quantized to."""
     if blocks.name_of(kind) in blocks.QUANTIZABLE:
         return pack(weight, kind)
-    raw = _bytes(len(weight), blocks.row_bytes(kind, weight.shape[1]))
+    raw = _random_bytes(len(weight), blocks.row_bytes(kind, weight.shape[1]))
     return blocks.arrange(kind, raw, len(weight), weight.shape[1], wild=True)
 
 

@@ -389,12 +389,11 @@ class LoadPlanner:
     def _place(self, draft: DraftKind, room_bytes: int, drafts: int) -> DraftPlan:
         """Return the place of one of so many drafts, given the room that the GPU has for it."""
         context, device, weights = self._options.context or USUAL_CONTEXT, self.room.device, self.draft_format(draft)
-        on_host, dense = DraftPlan(weights, "cpu").with_context(draft, context), DENSE_BF16
+        on_host = DraftPlan(weights, "cpu").with_context(draft, context)
         if draft.on_host or (self.room.drafts_only and self._chip_gains_nothing(draft, weights)):
             return on_host
-        if self.room.drafts_only:
-            dense = replace(weights, cache=torch.float32)
-        there = DraftPlan(dense, device).with_context(draft, context)
+        far_weights = replace(weights, cache=torch.float32) if self.room.drafts_only else DENSE_BF16
+        there = DraftPlan(far_weights, device).with_context(draft, context)
         if device and there.size_bytes <= room_bytes:
             return there
         note = say(_NO_GPU_FOR_DRAFT if drafts == 1 else _NO_GPU_FOR_DRAFTS)

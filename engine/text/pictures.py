@@ -18,7 +18,7 @@ from engine.messages import ChatMessage, PictureLayout
 
 #: Stands for a picture in a message's text.
 MARK = "\ufffc"
-#: Tokens for pictures, by llama.cpp's names of what reads them; tokenizers of models that do not see have none of them.
+#: Tokens for pictures, by llama.cpp's names of towers. Tokenizers of models that do not see have none of them.
 ANCHORS = {
     "gemma3": "<start_of_image>",
     **dict.fromkeys(("gemma4v", "gemma4uv"), "<|image|>"),
@@ -41,7 +41,7 @@ def row_ids(layout: PictureLayout, run: int) -> list[int]:
     """Return the ids of the rows of one of a picture's runs."""
     count = layout.runs[run]
     drawn = struct.unpack(f"<{count}I", shake_256(f"{layout.key}:{run}".encode()).digest(4 * count))
-    # -1 is a row without a token that is no picture's
+    # -1 stands for a row that has no token and belongs to no picture
     return [2 * _FIRST + (drawn[0] & _BITS), *(min(_FIRST + (one & _BITS), -2) for one in drawn[1:])]
 
 

@@ -120,7 +120,7 @@ class _Session:
                 encoding_error_handler="replace",
             )
             return stdio_client(program, log)
-        address = server["place"].partition("?")[0]  # the query is no business of whoever signs users in
+        address = server["place"].partition("?")[0]  # servers that sign users in are not sent the query
         storage = _Kept(address)
         callback = stack.enter_context(_Callback(storage.port))
         if self._may_sign_in and callback.port != storage.port:

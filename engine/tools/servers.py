@@ -30,7 +30,7 @@ Kind = Literal["command", "address", "folder", "page", "search"]
 #: Services that search, by the name that stands in the place of an address.
 SEARCHES = {"brave": "Brave", "tavily": "Tavily"}
 _NAME = re.compile(r"[\w .-]{1,40}")
-#: Name of the query of an address among its secrets, and no header's.
+#: Name that the query of an address has among its secrets; no header can have it.
 QUERY = "?"
 _FROM_OUTSIDE = re.compile(r"\$\{(\w+)\}")
 _NO_KEYRING = mark(

@@ -1,4 +1,4 @@
-"""Towers: what turns pictures into rows for a decoder. Each family of them is a file with a `Sight`."""
+"""Towers, which turn pictures into rows for a decoder. Each family of towers is a file with a `Sight`."""
 
 from __future__ import annotations
 

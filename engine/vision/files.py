@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from engine.errors import ConfigInvalid, TensorMismatch, UnsupportedModel
@@ -18,15 +17,14 @@ from engine.files import read_text_file
 from engine.gguf.header import read_header
 from engine.gguf.model import GgufFile, Source
 from engine.gguf.parts import find_gguf, find_tower, projector_of
-from engine.gguf.stored_tensor import F32, PLAIN
 from engine.json_text import read_json
 from engine.model.config_values import BAD_VALUE
 from engine.sentences import mark
 from engine.text.pictures import names_pictures
 from engine.vision import SIGHTS
 from engine.vision.tower import Sight, Tower, TowerTensors, TowerValues
-from engine.weights.checkpoint import Checkpoint, piece_values
-from engine.weights.direct_reader import read_pieces
+from engine.weights.checkpoint import Checkpoint, check_type, piece_values
+from engine.weights.direct_reader import Piece, read_rows
 from engine.weights.watched_file import WatchedFile
 
 _BAD_CONFIG = mark("The config of the picture encoder lacks a value, or has one of the wrong kind: download it again.")
@@ -142,9 +140,8 @@ class _InGguf(TowerTensors):
             )
         self.sight = SIGHTS[projector]
         self._shapes = {name: tensor.shape for name, tensor in header.tensors.items()}
-        self._file = GgufFile(header, {name: Source(name) for name in header.tensors})
         self._files = {path: WatchedFile(path)}
-        others = ("a.", "mm.a.")  # what hears
+        others = ("a.", "mm.a.")  # of an encoder of sound
         self.weights = sum(math.prod(shape) for name, shape in self._shapes.items() if not name.startswith(others))
         with _sound_values(_BAD_FILE, path.name):
             found = {key.removeprefix("clip.vision."): value for key, value in metadata.items()}
@@ -152,6 +149,9 @@ class _InGguf(TowerTensors):
             made_for = int(metadata.get("clip.vision.projection_dim") or text_width)
         if made_for != text_width or projector not in sights:
             raise _of_another_model(path, f"{projector}, {made_for}; {sights}, {text_width}")
+        turned = (".attn_q.", ".attn_k.") if self.sight.interleaved else ()
+        heads = {name: self.values.heads for name in header.tensors if any(part in name for part in turned)}
+        self._file = GgufFile(header, {name: Source(name, heads.get(name, 0)) for name in header.tensors})
         self.digest = _digest(self.values, self._file.identity())
 
     def has(self, name: str) -> bool:
@@ -160,14 +160,10 @@ class _InGguf(TowerTensors):
     def tensor(self, name: str) -> Tensor:
         if name not in self._shapes:
             raise _missing(name)
-        stored = self._file.stored(name).read_as(F32)
-        whole = torch.empty(stored.shape, dtype=PLAIN.get(stored.kind, torch.float32))
-        rows = whole.view(-1, stored.columns)
-        for piece in read_pieces(self._files, [stored], lambda: None):
-            rows[piece.first : piece.first + piece.count].copy_(piece_values(piece))
-        if self.sight.interleaved and name.split(".")[-2] in ("attn_q", "attn_k"):
-            whole = whole.view(self.values.heads, -1, 2, *whole.shape[1:]).transpose(1, 2).flatten(0, 2)
-        return whole.float()
+        stored = self._file.stored(name)
+        check_type(stored)
+        raw = read_rows(self._files, stored, 0, stored.rows)
+        return piece_values(Piece(stored, 0, stored.rows, raw)).view(stored.shape).float()
 
 
 def _of_another_model(path: Path, details: str) -> TensorMismatch:
@@ -215,17 +211,9 @@ def _digest(values: TowerValues, files: str) -> str:
 def _processor(folder: Path) -> dict[str, Any]:
     """Return what the files of the image processor say, as far as they can be read."""
     found: dict[str, Any] = {}
-    for value in _json_files(folder):
-        own = value.get("image_processor")
-        found |= own if isinstance(own, dict) else value
-    return found
-
-
-def _json_files(folder: Path) -> Iterator[dict[str, Any]]:
     for name in ("preprocessor_config.json", "processor_config.json"):
-        try:
+        with suppress(OSError, ValueError):
             value = read_json(read_text_file(folder / name))
-        except (OSError, ValueError):
-            continue
-        if isinstance(value, dict):
-            yield value
+            own = value.get("image_processor") if isinstance(value, dict) else {}
+            found |= own if isinstance(own, dict) else value
+    return found

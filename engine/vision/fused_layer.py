@@ -15,7 +15,7 @@ from engine.kernels.library import round_up
 from engine.model.linear import PackedLinear
 
 if TYPE_CHECKING:
-    from engine.vision.tower import Activation, Loader, Rotation, TowerValues
+    from engine.vision.tower import Loader, Rotation, TowerValues
 
 
 class FusedVisionLayer:
@@ -25,19 +25,13 @@ class FusedVisionLayer:
         loader: Reads its weights, packed.
         prefix: Beginning of their names.
         values: Heads, and the epsilon of its norms.
-        activation: Function in its network.
+        activation: Name of the function in its network.
         up: Name of the matrix from a row to the network's inner one.
         down: Name of the one back.
     """
 
-    def __init__(
-        self, loader: Loader, prefix: str, values: TowerValues, activation: Activation, up: str, down: str
-    ) -> None:
+    def __init__(self, loader: Loader, prefix: str, values: TowerValues, activation: str, up: str, down: str) -> None:
         heads = values.heads
-
-        def vector(name: str) -> Tensor | None:
-            return loader.tensor(f"{prefix}.{name}") if loader.has(f"{prefix}.{name}") else None
-
         parts = ["attn_qkv"] if loader.has(f"{prefix}.attn_qkv.weight") else ["attn_q", "attn_k", "attn_v"]
         weight, bias = loader.joined(*(f"{prefix}.{part}" for part in parts))
         hidden, self._heads = weight.shape[1], heads
@@ -58,12 +52,11 @@ class FusedVisionLayer:
             "down": loader.linear(down),
         }
         vectors = {
-            name: part
+            name: part * hidden**0.5 if end == "weight" else part
             for kind, norm in (("attention", "ln1"), ("mlp", "ln2"))
-            for name, part in ((f"{kind}_norm", vector(f"{norm}.weight")), (f"{kind}_shift", vector(f"{norm}.bias")))
-            if part is not None
+            for name, end in ((f"{kind}_norm", "weight"), (f"{kind}_shift", "bias"))
+            if (part := loader.vector(f"{prefix}.{norm}.{end}")) is not None
         }
-        vectors = {name: part * hidden**0.5 if name.endswith("norm") else part for name, part in vectors.items()}
         self._held = maps, vectors  # the structure holds addresses only
         self._structure = kernel.Layer(
             hidden=hidden,
@@ -75,7 +68,7 @@ class FusedVisionLayer:
             norm_floor=hidden * values.epsilon,
             scale=width**-0.5,
             residual_scale=1.0,
-            activation=kernel.ACTIVATIONS[activation.__name__],
+            activation=kernel.ACTIVATIONS[activation],
         )
 
     def __call__(self, rows: Tensor, rotation: Rotation | None = None, spans: Sequence[int] = ()) -> Tensor:

@@ -73,18 +73,17 @@ class Lfm2Tower(GridTower):
         super()._load(loader)
         self._positions = self._square(loader.tensor("v.position_embd.weight"))
         self._end_norm = loader.norm("v.post_ln", self.values.epsilon)
-        self._norm = loader.norm("mm.input_norm", 1e-5) if loader.has("mm.input_norm.weight") else None
-        self._maps = loader.linear("mm.1"), loader.linear("mm.2")
+        self._norm = loader.norm("mm.input_norm", 1e-5, optional=True)
+        self._network = loader.network("mm.1", "mm.2")
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
         *cut, whole = (self.normalised(one) for one in pixels)
-        found, (first, second) = [], self._maps
+        found = []
         for picture in (*(tile for one in cut for tile in tiles(one, self.values.more["tile_size"])), whole):
             each, *grid = self._patches(picture)
             placed = functional.interpolate(self._positions, grid, mode="bilinear", antialias=True)
             rows = yield from self._through(self._patch(each) + placed[0].flatten(1).t())
-            together = merged(self._end_norm(rows), grid, self.values.merge)
-            found.append(second(functional.gelu(first(together if self._norm is None else self._norm(together)))))
+            found.append(self._network(self._norm(merged(self._end_norm(rows), grid, self.values.merge))))
         return found
 
 

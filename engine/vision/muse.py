@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from engine.model.linear import Norm
 from engine.text.pictures import ANCHORS
-from engine.vision.tower import MOST_ROWS, GridTower, Loader, Sight, merged, rotation_of, stated_rows
+from engine.vision.tower import MOST_ROWS, GridTower, Loader, Sight, merged, rotation_of, stated_rows, tiles
 
 
 class MuseTower(GridTower):
@@ -39,18 +39,14 @@ class MuseTower(GridTower):
         super()._load(loader)
         self._positions = self._square(loader.tensor("v.position_embd.weight"))
         self._norms = [loader.norm(f"v.{name}_ln", self.values.epsilon) for name in ("pre", "post")]
-        self._maps = [loader.linear(f"mm.{number}") for number in range(3)]
+        self._network = loader.network("mm.0", "mm.1", "mm.2")
         self._last_norm = Norm(torch.ones(self.values.text), float(self.values.more["end_epsilon"]))
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
         found, high, wide = self._patches(self.normalised(pixels[0]))
         window = self._positions.shape[-1]
-        grid = torch.arange(high * wide).view(high, wide)
-        windows = [
-            grid[top : top + window, left : left + window].flatten()
-            for top in range(0, high, window)
-            for left in range(0, wide, window)
-        ]
+        grid = torch.arange(high * wide).view(1, high, wide)
+        windows = [one.flatten() for one in tiles(grid, window)]
         order, spans = torch.cat(windows), [len(one) for one in windows]
         lines, columns = self._angles(high, wide, first=1)
         rotation = rotation_of(torch.cat((columns, lines), -1)[order])
@@ -60,8 +56,7 @@ class MuseTower(GridTower):
             yield
             rows = layer(rows, rotation, () if self._sees_all(index) else spans)
         rows = merged(last(rows)[order.argsort()], (high, wide), self.values.merge, by_channel=True)
-        first, second, third = self._maps
-        return [self._last_norm(third(functional.gelu(second(functional.gelu(first(rows))))))]
+        return [self._last_norm(self._network(rows))]
 
     def _placed(self, high: int, wide: int) -> Tensor:
         """Return the learned positions between those of their square, which fade out at its rim."""

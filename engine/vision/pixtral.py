@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from engine.messages import Picture, PictureLayout
 from engine.text.pictures import ANCHORS
@@ -49,7 +48,7 @@ class PixtralTower(GridTower):
         super()._load(loader)
         self._first_norm = loader.norm("v.pre_ln", self.values.epsilon)
         self._norm = loader.norm("mm.input_norm", float(self.values.more["end_epsilon"]))
-        self._merger, *self._maps = (loader.linear(f"mm.{name}") for name in ("patch_merger", "1", "2"))
+        self._merger, self._network = loader.linear("mm.patch_merger"), loader.network("mm.1", "mm.2")
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
         found, high, wide = self._patches(self.normalised(pixels[0]))
@@ -58,9 +57,8 @@ class PixtralTower(GridTower):
         between = _THETA ** (-2 * self.values.heads / self.values.hidden)
         rotation = rotation_of(torch.cat((lines, columns * between), -1))
         rows = yield from self._through(self._first_norm(self._patch(found)), rotation)
-        first, second = self._maps
         together = self._merger(merged(self._norm(rows), (high, wide), self.values.merge, by_channel=True))
-        return list(torch.split(second(functional.gelu(first(together))), wide // self.values.merge))
+        return list(torch.split(self._network(together), wide // self.values.merge))
 
 
 def _more(config: Mapping[str, Any], processor: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 
 import torch
 from torch import Tensor
@@ -15,7 +15,6 @@ from engine.vision.tower import MOST_ROWS, GridTower, Loader, Sight, fitted, mer
 
 _LONGEST_RATIO = 200
 _EPSILON = 1e-6
-_Map = Callable[[Tensor], Tensor]
 
 
 class QwenTower(GridTower):
@@ -46,22 +45,19 @@ class QwenTower(GridTower):
         most, least = self.most_rows * self.factor**2, int(self.values.more["least_pixels"])
         return [fitted(width, height, self.factor, least, most)]
 
-    def grids(self, picture: Picture) -> list[tuple[int, int] | None]:
+    def grid(self, picture: Picture) -> tuple[int, int] | None:
         ((width, height),) = self.sizes(picture.width, picture.height)
-        return [(height // self.factor, width // self.factor)]
+        return height // self.factor, width // self.factor
 
     def _load(self, loader: Loader) -> None:
         super()._load(loader)
         self._positions = self._square(loader.tensor("v.position_embd.weight"))
         self._end_norm = loader.norm("v.post_ln", _EPSILON)
-        self._merger = loader.linear("mm.0"), loader.linear("mm.2")
-        self._deep: dict[int, tuple[_Map, _Map, _Map]] = {
-            layer: (
-                loader.norm(f"v.deepstack.{name}.norm", _EPSILON),
-                loader.linear(f"v.deepstack.{name}.fc1"),
-                loader.linear(f"v.deepstack.{name}.fc2"),
-            )
+        self._merger = loader.network("mm.0", "mm.2")
+        self._deep = {
+            layer: (loader.norm(f"{begin}.norm", _EPSILON), loader.network(f"{begin}.fc1", f"{begin}.fc2"))
             for layer, name in self._deep_names.items()
+            for begin in (f"v.deepstack.{name}",)
         }
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
@@ -74,10 +70,9 @@ class QwenTower(GridTower):
             yield
             rows = layer(rows, rotation)
             if index in self._deep:
-                norm, first, second = self._deep[index]
-                deep.append(second(functional.gelu(first(norm(merged(rows, grid, merge))))))
-        first, second = self._merger
-        return [torch.cat([second(functional.gelu(first(merged(self._end_norm(rows), grid, merge)))), *deep], -1)]
+                norm, network = self._deep[index]
+                deep.append(network(norm(merged(rows, grid, merge))))
+        return [torch.cat([self._merger(merged(self._end_norm(rows), grid, merge)), *deep], -1)]
 
 
 _LEAST, _MOST = 65_536, 16_777_216

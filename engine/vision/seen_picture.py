@@ -20,7 +20,8 @@ from engine.vision.tower import Tower
 _KEPT_BYTES = 128 << 20
 #: Rows of pictures, of each run, by their layouts' keys; the picture that was used last is at the end.
 KeptRows = dict[str, list[Tensor]]
-#: Does work beside the engine's turns, which is told whether nobody waits for it any more.
+#: Function that does work in another thread (`Preparation.beside`). It yields what is waited for and returns the
+#: work's result; the work receives a function that says whether nobody waits for it any more.
 Beside = Callable[[Callable[[Callable[[], bool]], list[bytes]]], Generator[Future[Any], None, list[bytes]]]
 
 
@@ -28,7 +29,7 @@ class SeenPicture:
     """A picture, and its rows while they are kept.
 
     Args:
-        tower: What reads it.
+        tower: Tower that reads it.
         picture: The picture.
         layout: Its layout (`Tower.layout`).
         kept: Rows of a model's pictures.
@@ -43,12 +44,9 @@ class SeenPicture:
         return sum(self._layout.runs) * self._tower.row_width * torch.float32.itemsize
 
     def runs(self) -> list[PictureRows]:
-        """Return its runs of rows, none of which is read for that."""
-        grids = self._tower.grids(self._picture)
-        return [
-            PictureRows(self, run, count, grid, self._tower.mutual)
-            for run, (count, grid) in enumerate(zip(self._layout.runs, grids, strict=True))
-        ]
+        """Return its runs of rows, without reading any."""
+        grid, mutual = self._tower.grid(self._picture), self._tower.mutual
+        return [PictureRows(self, run, count, grid, mutual) for run, count in enumerate(self._layout.runs)]
 
     def rows(self) -> list[Tensor]:
         """Return the rows of each run, (rows, row width) float32; they are read at once if they are not kept.

@@ -1,4 +1,4 @@
-"""A tower: what turns a picture into rows for a decoder's first layer. Each family of them is a file of this folder.
+"""A tower turns a picture into rows for a decoder's first layer. Each family of towers is a file of this folder.
 
 Tensors are asked for by llama.cpp's names, whatever files they are in: those of the model, or a GGUF file beside it.
 """
@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -19,14 +20,14 @@ from engine.errors import TensorMismatch
 from engine.gguf.stored_tensor import BF16
 from engine.kernels import library
 from engine.messages import Picture, PictureLayout
+from engine.model.block import activated
+from engine.model.config import ACTIVATIONS
 from engine.model.linear import Linear, LinearMap, Norm, PackedLinear
 from engine.model.packed_loader import pack
 from engine.vision.fused_layer import FusedVisionLayer
 
 #: Rows of the largest picture, whatever the image processor allows: attention over its patches grows with their square.
 MOST_ROWS = 2048
-#: Function between the matrices of a network.
-Activation = Callable[[Tensor], Tensor]
 #: Cosines and sines of queries and keys, (n, parts of a head, width of a part).
 Rotation = tuple[Tensor, Tensor]
 #: Names of a layer's modules in SigLIP, by llama.cpp's.
@@ -64,20 +65,20 @@ class TowerValues:
 
 @dataclass(frozen=True)
 class Sight:
-    """A family of towers: what reads its files needs to know."""
+    """A family of towers, and all that is needed to read its files."""
 
     tower: type[Tower]
     projector: str  # llama.cpp's name of it, ``clip.projector_type``
     # Parts of the names of its tensors that no tensor of the decoder has; the first one tells the family
     roots: tuple[str, ...]
-    names: Mapping[str, str]  # Hugging Face's names of modules, without what is before them, by llama.cpp's
+    names: Mapping[str, str]  # ends of Hugging Face's names of modules, by llama.cpp's names
     defaults: Mapping[str, Any]  # values of ``vision_config`` and of the image processor if the files have none
     # Returns a family's own values and ``merge``, from ``config.json`` and the image processor's file
     more: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
     more_in_gguf: Callable[[Mapping[str, Any]], Mapping[str, Any]]  # the same from GGUF's metadata
-    # Tensors whose names are other ones down to the last part
+    # Ends of Hugging Face's names of tensors whose last part is another one than llama.cpp's
     whole: Mapping[str, str] = field(default_factory=dict)
-    interleaved: bool = False  # True if GGUF files have the halves of each head of queries and keys by turns
+    interleaved: bool = False  # True if GGUF files interleave the halves of each head of queries and keys
 
 
 class TowerTensors(ABC):
@@ -86,7 +87,7 @@ class TowerTensors(ABC):
     sight: Sight
     values: TowerValues
     weights: int  # numbers in all of them
-    digest: str  # names files and values
+    digest: str  # identifies files and values
 
     @abstractmethod
     def has(self, name: str) -> bool:
@@ -104,7 +105,6 @@ class Tower(ABC):
     chained: ClassVar[bool] = False  # True if each size of a picture is made of the one before
     # Layers of the decoder in which the rows of a picture see each other: none, those with a window, or all
     mutual: Literal["", "windows", "all"] = ""
-    activation: Activation  # function in the networks of the layers
     normed_heads: ClassVar[bool] = False  # True if heads are normed as in Gemma 4
 
     def __init__(self, tensors: TowerTensors) -> None:
@@ -112,6 +112,7 @@ class Tower(ABC):
         self.digest = tensors.digest
         self.weights = tensors.weights  # numbers in its tensors
         self._tensors = tensors
+        # Name of the function in the networks of the layers, as `activated` takes it
         self.activation = ACTIVATIONS[str(self.values.more.get("activation", "gelu_pytorch_tanh"))]
 
     @abstractmethod
@@ -122,13 +123,13 @@ class Tower(ABC):
     def layout(self, picture: Picture) -> PictureLayout:
         """Return the place of a picture in a prompt."""
 
-    def grids(self, picture: Picture) -> list[tuple[int, int] | None]:
-        """Return rows and columns of each run of a picture's rows that have positions of their own (M-RoPE)."""
-        return [None for _ in self.layout(picture).runs]
+    def grid(self, picture: Picture) -> tuple[int, int] | None:
+        """Return rows and columns of a picture whose rows have positions of their own (M-RoPE), None for another."""
+        return None
 
     @property
     def row_width(self) -> int:
-        """Numbers in a row: the decoder's width, and as many for each of its layers to which something is added."""
+        """Numbers in a row: the decoder's width, once more for each layer after the first that receives rows too."""
         return self.values.text
 
     @property
@@ -218,7 +219,7 @@ class GridTower(Tower):
         return patches(picture, side), picture.shape[1] // side, picture.shape[2] // side
 
     def _angles(self, high: int, wide: int, theta: float = 1e4, first: int = 0) -> tuple[Tensor, Tensor]:
-        """Return the angles by line and by column of each patch, each (n, a quarter of a head's width).
+        """Return the angles of each patch in radians by line and by column, each (n, a quarter of a head's width).
 
         Args:
             high: Number of lines.
@@ -240,7 +241,7 @@ class GridTower(Tower):
 
 
 def merged(rows: Tensor, grid: Sequence[int], merge: int, by_channel: bool = False) -> Tensor:
-    """Return the rows of neighbouring patches as one row each.
+    """Return the rows of neighbouring patches as one row each, (n, merge * merge * hidden).
 
     Args:
         rows: (high * wide, hidden) rows of the patches line by line.
@@ -276,7 +277,9 @@ def stated_rows(metadata: Mapping[str, Any], merge: int, bound: str = "max") -> 
 
 
 def fitted(width: int, height: int, factor: int, least: int, most: int, smallest: int = 0) -> tuple[int, int]:
-    """Return the size nearest to a picture's in multiples of a factor, with a bounded number of pixels (Qwen's).
+    """Return the size nearest to a picture's in multiples of a factor, with a bounded number of pixels.
+
+    This is ``smart_resize`` of transformers' processor of Qwen2-VL.
 
     Args:
         width: Its width in pixels.
@@ -311,6 +314,15 @@ class Loader:
         self.packed = packed and library.available() is not None
         self._check = check
 
+    def vector(self, name: str) -> Tensor | None:
+        """Read a tensor that a tower may lack; None if it does."""
+        return self.tensor(name) if self.has(name) else None
+
+    def network(self, *names: str) -> Callable[[Tensor], Tensor]:
+        """Return maps of matrices, one after the other, with GELU between them."""
+        first, *others = (self.linear(name) for name in names)
+        return lambda rows: reduce(lambda inner, one: one(functional.gelu(inner)), others, first(rows))
+
     def linear(self, *names: str) -> Callable[[Tensor], Tensor]:
         """Return one map of matrices over the same rows, with their biases; inputs and results may have bounds."""
         if any(self.has(f"{name}.input_max") for name in names):
@@ -339,22 +351,29 @@ class Loader:
     def patch_map(self, side: int) -> LinearMap:
         """Return the map of a patch's pixels, (n, 3 * side * side) by channel, line and column."""
         weight = self.tensor("v.patch_embd.weight")
-        bias = self.tensor("v.patch_embd.bias") if self.has("v.patch_embd.bias") else None
-        if self.has("v.patch_embd.weight.1"):  # a picture is two equal frames of a film
-            weight = weight + self.tensor("v.patch_embd.weight.1")
+        second = self.vector("v.patch_embd.weight.1")
+        if second is not None:  # a picture is two equal frames of a film
+            weight = weight + second
         if weight.dim() == 5:
             weight = weight.sum(2)
         numbers = 3 * side * side
         if weight.dim() == 2 and weight.shape[1] == numbers:  # by line, column and channel
             weight = weight.view(-1, side * side, 3).transpose(1, 2)
-        return self.map_of(weight.reshape(len(weight), -1, numbers).sum(1), bias)
+        return self.map_of(weight.reshape(len(weight), -1, numbers).sum(1), self.vector("v.patch_embd.bias"))
 
-    def norm(self, name: str, epsilon: float) -> Callable[[Tensor], Tensor]:
-        """Return a norm: of the layer if it has a bias, else by the root of the mean square."""
-        weight = self.tensor(f"{name}.weight")
-        if not self.has(f"{name}.bias"):
+    def norm(self, name: str, epsilon: float, optional: bool = False) -> Callable[[Tensor], Tensor]:
+        """Return a norm: of the layer if it has a bias, else by the root of the mean square.
+
+        Args:
+            name: Beginning of the names of its tensors.
+            epsilon: Number that is added to the variance or the mean square.
+            optional: True if rows stay as they are where there is no such norm.
+        """
+        if optional and not self.has(f"{name}.weight"):
+            return lambda rows: rows
+        weight, bias = self.tensor(f"{name}.weight"), self.vector(f"{name}.bias")
+        if bias is None:
             return Norm(weight, epsilon)
-        bias = self.tensor(f"{name}.bias")
         return lambda rows: functional.layer_norm(rows, weight.shape, weight, bias, epsilon)
 
 
@@ -365,13 +384,11 @@ class VisionLayer:
         loader: Reads its weights.
         prefix: Beginning of their names.
         values: Heads, and the epsilon of its norms.
-        activation: Function between the matrices of the network.
+        activation: Name of the function between the matrices of the network.
         normed_heads: True if queries, keys and values are normed by head, and scores not scaled (Gemma 4).
     """
 
-    def __init__(
-        self, loader: Loader, prefix: str, values: TowerValues, activation: Activation, normed_heads: bool
-    ) -> None:
+    def __init__(self, loader: Loader, prefix: str, values: TowerValues, activation: str, normed_heads: bool) -> None:
         up, down = f"{prefix}.ffn_up", f"{prefix}.ffn_down"
         # Some converters have called the two by each other's names.
         narrow, rows = (loader.tensor(f"{name}.weight").shape[0] for name in (f"{prefix}.ln1", up))
@@ -386,7 +403,7 @@ class VisionLayer:
             return
         self._heads, self._activation, self._epsilon = values.heads, activation, values.epsilon
         self._norms = [loader.norm(f"{prefix}.{name}", values.epsilon) for name in ("ln1", "ln2")]
-        self._end_norms = [loader.norm(name, values.epsilon) if loader.has(f"{name}.weight") else None for name in ends]
+        self._end_norms = [loader.norm(name, values.epsilon, optional=True) for name in ends]
         self._head_norms = (
             [loader.norm(f"{prefix}.attn_{name}_norm", values.epsilon) for name in "qk"] if normed_heads else None
         )
@@ -418,14 +435,10 @@ class VisionLayer:
             queries, keys = (_turned(part, *rotation) for part in (queries, keys))
         each = zip(*(part.split(spans or len(rows), 2) for part in (queries, keys, values)), strict=True)
         mixed = torch.cat([functional.scaled_dot_product_attention(q, k, v, scale=scale) for q, k, v in each], 2)
-        rows = rows + _normed(self._output(mixed[0].transpose(0, 1).reshape(len(rows), -1)), self._end_norms[0])
+        rows = rows + self._end_norms[0](self._output(mixed[0].transpose(0, 1).reshape(len(rows), -1)))
         normed = self._norms[1](rows)
-        inner = self._activation(self._up(normed) if self._gate is None else self._gate(normed))
-        return rows + _normed(self._down(inner if self._gate is None else inner * self._up(normed)), self._end_norms[1])
-
-
-def _normed(rows: Tensor, norm: Callable[[Tensor], Tensor] | None) -> Tensor:
-    return rows if norm is None else norm(rows)
+        inner = activated(self._activation, self._up(normed) if self._gate is None else self._gate(normed))
+        return rows + self._end_norms[1](self._down(inner if self._gate is None else inner * self._up(normed)))
 
 
 def _turned(heads: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
@@ -435,32 +448,13 @@ def _turned(heads: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     return turned.flatten(-2)
 
 
-def gelu_tanh(rows: Tensor) -> Tensor:
-    """Return GELU by its approximation with a hyperbolic tangent."""
-    return functional.gelu(rows, approximate="tanh")
-
-
-def gelu(rows: Tensor) -> Tensor:
-    """Return GELU."""
-    return functional.gelu(rows)
-
-
-def silu(rows: Tensor) -> Tensor:
-    """Return x times the logistic function of x."""
-    return functional.silu(rows)
-
-
-#: Functions in networks by transformers' names.
-ACTIVATIONS: dict[str, Activation] = {"gelu_pytorch_tanh": gelu_tanh, "gelu": gelu, "silu": silu}
-
-
 def patches(picture: Tensor, side: int) -> Tensor:
     """Return the patches of a picture (3, height, width) row by row: (n, 3 * side * side)."""
     return functional.unfold(picture[None], side, stride=side)[0].t().contiguous()
 
 
 def tiles(picture: Tensor, side: int) -> list[Tensor]:
-    """Return the tiles of a picture (3, height, width) line by line, each (3, side, side)."""
+    """Return the tiles of a picture (channels, height, width) line by line, each (channels, side, side) or less."""
     return [
         picture[:, top : top + side, left : left + side]
         for top in range(0, picture.shape[1], side)

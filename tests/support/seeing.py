@@ -84,18 +84,22 @@ _QWEN_VISION = {
 }
 
 
-def qwen3vl() -> Any:
-    """Qwen3-VL."""
+def _qwen3vl(name: str, text: dict[str, Any], tied: bool) -> Any:
     rope = {"rope_type": "default", "rope_theta": 1e4, "mrope_interleaved": True, "mrope_section": [6, 5, 5]}
-    config = transformers.Qwen3VLConfig(
-        text_config={**_TEXT, "rope_parameters": rope},
+    config = getattr(transformers, f"{name}Config")(
+        text_config={**_TEXT, **text, "rope_parameters": rope},
         vision_config={**_QWEN_VISION, "deepstack_visual_indexes": [0, 2]},
         image_token_id=447,
         vision_start_token_id=446,
         vision_end_token_id=445,
-        tie_word_embeddings=True,
+        tie_word_embeddings=tied,
     )
-    return transformers.Qwen3VLForConditionalGeneration._from_config(config, attn_implementation="eager")
+    return getattr(transformers, f"{name}ForConditionalGeneration")._from_config(config, attn_implementation="eager")
+
+
+def qwen3vl() -> Any:
+    """Qwen3-VL."""
+    return _qwen3vl("Qwen3VL", {}, tied=True)
 
 
 def qwen35() -> Any:
@@ -114,16 +118,7 @@ def qwen35() -> Any:
 
 def qwen3vl_moe() -> Any:
     """Qwen3-VL with experts."""
-    rope = {"rope_type": "default", "rope_theta": 1e4, "mrope_interleaved": True, "mrope_section": [6, 5, 5]}
-    config = transformers.Qwen3VLMoeConfig(
-        text_config={**_TEXT, **VARIANTS["qwen3-moe"][1], "rope_parameters": rope},
-        vision_config={**_QWEN_VISION, "deepstack_visual_indexes": [0, 2]},
-        image_token_id=447,
-        vision_start_token_id=446,
-        vision_end_token_id=445,
-        tie_word_embeddings=False,
-    )
-    return transformers.Qwen3VLMoeForConditionalGeneration._from_config(config, attn_implementation="eager")
+    return _qwen3vl("Qwen3VLMoe", VARIANTS["qwen3-moe"][1], tied=False)
 
 
 def _gemma4(variant: str, vision: dict[str, Any], unified: bool = False) -> Any:
@@ -307,30 +302,16 @@ def write_seeing(folder: Path, name: str, seed: int = 0, dtype: torch.dtype = to
     return model.to(torch.float32)
 
 
-# Where transformers' processors need torchvision: the sizes that they scale pictures to, with the side of tiles or 0,
-# by the size of the picture.
-_SCALED: dict[str, dict[tuple[int, int], list[tuple[tuple[int, int], int]]]] = {
-    "lfm2vl": {
-        (64, 64): [((64, 64), 32), ((32, 32), 0)],
-        (90, 50): [((64, 32), 32), ((48, 16), 0)],
-        (31, 120): [((32, 128), 32), ((16, 64), 0)],
-        (64, 40): [((48, 16), 0)],
-        (30, 70): [((16, 48), 0)],
-    },
-    "muse": {
-        (64, 64): [((48, 48), 0)],
-        (90, 50): [((64, 32), 0)],
-        (31, 120): [((32, 96), 0)],
-        (64, 40): [((64, 32), 0)],
-        (30, 70): [((32, 80), 0)],
-    },
-    "gemma4-unified": {
-        (64, 64): [((128, 128), 0)],
-        (90, 50): [((176, 96), 0)],
-        (31, 120): [((64, 256), 0)],
-        (64, 40): [((160, 96), 0)],
-        (30, 70): [((80, 192), 0)],
-    },
+# Where transformers' processors need torchvision: the sizes that they scale pictures to, by the size of the picture.
+# Those before the last are cut into tiles.
+_PICTURES = ((64, 64), (90, 50), (31, 120), (64, 40), (30, 70))
+_SCALED = {
+    name: dict(zip(_PICTURES, sizes, strict=True))
+    for name, sizes in {
+        "lfm2vl": ([(64, 64), (32, 32)], [(64, 32), (48, 16)], [(32, 128), (16, 64)], [(48, 16)], [(16, 48)]),
+        "muse": ([(48, 48)], [(64, 32)], [(32, 96)], [(64, 32)], [(32, 80)]),
+        "gemma4-unified": ([(128, 128)], [(176, 96)], [(64, 256)], [(160, 96)], [(80, 192)]),
+    }.items()
 }
 
 
@@ -340,12 +321,13 @@ def _parts(name: str, image: Image.Image, settings: Any) -> tuple[list[torch.Ten
     if name == "gemma4-unified":
         side *= settings["pooling_kernel_size"]
     found, grids = [], []
-    for size, tile in _SCALED[name][image.size]:
+    *cut, last = _SCALED[name][image.size]
+    tile = settings.get("tile_size", 0)
+    for size, (across, down) in (*((one, (tile, tile)) for one in cut), (last, last)):
         scaled = torch.from_numpy(np.array(image.resize(size, Image.Resampling(settings.get("resample", 3)))))
         whole = (scaled.float() / 255 - torch.tensor(settings["image_mean"])) / torch.tensor(settings["image_std"])
-        step_down, step_across = (tile, tile) if tile else size[::-1]
-        for line in torch.split(whole, step_down):
-            for part in torch.split(line, step_across, 1):
+        for line in torch.split(whole, down):
+            for part in torch.split(line, across, 1):
                 high, wide = part.shape[0] // side, part.shape[1] // side
                 found.append(part.view(high, side, wide, side, 3).transpose(1, 2).reshape(-1, side, side, 3))
                 grids.append((high, wide))

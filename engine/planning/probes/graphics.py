@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -11,7 +10,7 @@ import psutil
 import torch
 
 from engine.graphics.adapters import DEVICE, Adapter, find_adapters, memory_of, open_chip, rests
-from engine.graphics.speed import measure_chip
+from engine.graphics.speed import fastest_s, measure_chip
 from engine.messages.machine import Gpu, GpuKind, GpuSpeed
 from engine.placement.device import answers
 from engine.planning.probes.host import read_group_limits
@@ -21,7 +20,6 @@ _INTEL_CARD = r"\b[AB]\d{2,3}|Max|Flex"
 _BUFFER_BYTES = 256 << 20
 _CROSSING_BYTES = 64 << 20
 _SIDE = 4096
-_TRIALS = 3
 
 
 def read_gpus() -> tuple[Gpu, ...]:
@@ -103,31 +101,18 @@ def measure_gpu(device: torch.device, dtype: torch.dtype, free_bytes: int, check
     if device.type == DEVICE:
         return measure_chip(open_chip(str(device)), most, check)
     buffer = torch.ones(min(_BUFFER_BYTES, most) // 4, device=device)
-    reading = _best(lambda: buffer.sum(), device, check)
+    reading = fastest_s(lambda: buffer.sum(), check)
     side = min(_SIDE, max(64, int((most / 6) ** 0.5)))
     matrix = torch.ones(side, side, device=device, dtype=dtype)
-    multiplying = _best(lambda: matrix @ matrix, device, check)
+    multiplying = fastest_s(lambda: matrix @ matrix, check)
     host = torch.ones(min(_CROSSING_BYTES, most) // 4)
     if device.type == "cuda":
         host = host.pin_memory()
     place = torch.empty_like(host, device=device)
-    crossing = _best(lambda: place.copy_(host), device, check)
+    crossing = fastest_s(lambda: place.copy_(host), check)
     return GpuSpeed(
         memory_bytes_per_s=buffer.nbytes / reading,
         products_per_s=side**3 / multiplying,
         operator_s=operator_seconds(device),
         from_host_bytes_per_s=host.nbytes / crossing,
     )
-
-
-def _best(action: Callable[[], torch.Tensor], device: torch.device, check: Callable[[], None]) -> float:
-    """Return the seconds of the fastest of some runs, without the first."""
-    best = float("inf")
-    for trial in range(_TRIALS + 1):
-        check()
-        begun = time.perf_counter()
-        result = action()
-        result.flatten()[0].item()  # waits until it is done
-        if trial:
-            best = min(best, time.perf_counter() - begun)
-    return best

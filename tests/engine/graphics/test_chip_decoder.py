@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.graphics.adapters import Chip
-from engine.graphics.decoder import MOST_LIKELY, MOST_ROWS, ChipCache, ChipDecoder, runs
+from engine.graphics.decoder import MOST_LIKELY, MOST_ROWS, ChipCache, ChipDecoder, can_run
 from engine.kernels.sampling import Ranked, likeliest
 from engine.model.config import read_config
 from engine.model.weight_format import stored_format, weight_format
@@ -30,7 +30,7 @@ def load(chip: Chip, folder: Path, name: str = "bf16") -> ChipDecoder:
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
     weights = weight_format(name)
-    assert runs(config, weights)
+    assert can_run(config, weights)
     return ChipDecoder(chip, checkpoint, config, weights, config.vocabulary_size, lambda: None)
 
 
@@ -51,7 +51,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def read(decoder: ChipDecoder, cache: ChipCache, tokens: Sequence[int]) -> Ranked:
     """Run a chain and commit it; return what follows its last row."""
     positions = torch.arange(cache.length, cache.length + len(tokens))
-    found = decoder.rank(torch.tensor(tokens), positions, cache, logit_rows=slice(len(tokens) - 1, None))
+    found = decoder.forward(torch.tensor(tokens), positions, cache, logit_rows=slice(len(tokens) - 1, None))
     cache.commit(range(len(tokens)))
     return found
 
@@ -73,7 +73,7 @@ def test_what_follows_is_what_transformers_says(chip: Chip, family: str, folders
     prompt = torch.randint(decoder.config.vocabulary_size, (41,), generator=torch.Generator().manual_seed(1))
     cache = decoder.new_cache(512)
     logits = reference(prompt[None]).logits[0].detach()
-    check(decoder.rank(prompt, torch.arange(41), cache), logits)
+    check(decoder.forward(prompt, torch.arange(41), cache), logits)
     cache.truncate(0)
     found, written = read(decoder, cache, prompt.tolist()), list[int]()
     while len(written) < 32:
@@ -113,7 +113,7 @@ def test_quantized_matrices_say_what_their_numbers_say(chip: Chip, name: str, fo
             if parameter.dim() == 2 and parameter is not exact.get_input_embeddings().weight:
                 parameter.copy_(rounded(parameter, name))
     prompt = torch.arange(1, 20)
-    check(decoder.rank(prompt, torch.arange(19), decoder.new_cache(64)), exact(prompt[None]).logits[0].detach())
+    check(decoder.forward(prompt, torch.arange(19), decoder.new_cache(64)), exact(prompt[None]).logits[0].detach())
 
 
 def rounded(numbers: Tensor, name: str) -> Tensor:
@@ -146,7 +146,7 @@ def test_a_node_says_what_its_path_says(chip: Chip, folders: Callable[[str], Pat
         for row, path in enumerate(paths[first:]):
             mask[row, path] = True
         depths = torch.tensor([len(text) + len(path) - 1 for path in paths[first:]])
-        found = decoder.rank(torch.tensor(tokens[first:]), depths, cache, mask, uncommitted=first)
+        found = decoder.forward(torch.tensor(tokens[first:]), depths, cache, mask, uncommitted=first)
         for row in range(count):
             alone = decoder.new_cache(600)
             chain = read(decoder, alone, [*text, *(tokens[node] for node in paths[first + row])])
@@ -174,10 +174,10 @@ def test_a_cache_grows_and_is_given_back(chip: Chip, folders: Callable[[str], Pa
     assert cache.length == 0
     check(read(decoder, cache, text[:40]), load_reference(folders("llama"))(torch.tensor([text[:40]])).logits[0, -1:])
     with pytest.raises(ValueError, match="too many"):
-        decoder.rank(torch.zeros(MOST_ROWS + 1, dtype=torch.long), torch.arange(MOST_ROWS + 1), cache)
+        decoder.forward(torch.zeros(MOST_ROWS + 1, dtype=torch.long), torch.arange(MOST_ROWS + 1), cache)
 
 
 @pytest.mark.parametrize("family", ["gemma2", "mistral-window", "lfm2", "qwen3-moe"])
 def test_other_layers_are_left_to_the_processor(family: str, tmp_path: Path) -> None:
     config = read_config(Checkpoint(write_checkpoint(tmp_path / family, family)))
-    assert not runs(config, stored_format(config))
+    assert not can_run(config, stored_format(config))

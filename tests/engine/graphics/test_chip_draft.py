@@ -124,16 +124,16 @@ def test_a_reply_goes_on_without_a_chip_that_fails(
     measured(monkeypatch, 10.0)
     target, draft = folders
     expected = client.answer(PROMPT, target, mode="plain", **OPTIONS).token_ids
-    rank, calls = ChipDecoder.rank, 0
+    forward, calls = ChipDecoder.forward, 0
 
     def failing(decoder: ChipDecoder, *given: object, **named: object) -> object:
         nonlocal calls
         calls += 1
         if calls == 7:
             harm(monkeypatch, decoder.chip)
-        return rank(decoder, *given, **named)  # type: ignore[arg-type]
+        return forward(decoder, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ChipDecoder, "rank", failing)
+    monkeypatch.setattr(ChipDecoder, "forward", failing)
     reply = client.answer(PROMPT, target, mode="dovetail", draft=draft, **OPTIONS)
     assert reply.token_ids == expected
     assert calls == 7
