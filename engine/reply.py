@@ -49,6 +49,8 @@ _USUAL_REPLY, _SAVED, _UNNOTICED_S = 400, 0.5, 0.5
 # A reply goes on without its drafts if it has less than this share of plain decoding's speed after so many tokens, and
 # has lost so many seconds.
 _LOSING, _TRIED, _LOST_S = 0.5, 30, 2.0
+# Fewest tokens of a reply whose speed says something: its first rounds read pages for the first time.
+_TELLING_TOKENS = 24
 _LEFT = mark(
     "The reply goes on without the draft: with it, it had {speed} tokens per second, and plain decoding has {plain}."
 )
@@ -226,10 +228,11 @@ class ReplyRun:
         model, timings = self._model, self._clock.timings()
         self._chances.keep()
         repeats = model.placement.repeats
-        spoken = None
-        if self._request.prompt_kind is not None and self._reply.stop_reason and timings.predicted_ms > 0:
+        spoken, kind = None, self._request.prompt_kind
+        alone = timings.predicted_n >= _TELLING_TOKENS and not any(record.beside for record in self._clock.rounds)
+        if (kind is not None or alone) and self._reply.stop_reason and timings.predicted_ms > 0:
             spoken = Spoken(timings.predicted_n - 1, timings.predicted_ms / 1e3, self._busy)
-        if spoken is not None or not self._busy:
+        if (spoken is not None and kind is not None) or not self._busy:
             self._planner.learn(
                 [record for record in self._clock.rounds if not record.beside],
                 model.report.weights,
@@ -237,7 +240,7 @@ class ReplyRun:
                 self._mode,
                 self._run.drafts,
                 self._request.options.mode_options,
-                self._request.prompt_kind,
+                kind,
                 self._chances if self._mode.finds_matches(self._values()) else None,
                 None if repeats is None else repeats.take(),
                 spoken,

@@ -88,6 +88,7 @@ class ModePlan(ModePrediction):
     # The load for the mode if there can be one, even for a mode that gains nothing here
     load: LoadPlan | None = None
     error: float | None = None  # measured speed as a share of the predicted one, which replies refine; None for none
+    drafter: str = ""  # key of what drafts, in measurements
 
     @property
     def message(self) -> ModePrediction:
@@ -250,6 +251,8 @@ class MachinePlanner:
         name, why, left = "" if chosen is None else chosen.mode, reason(chosen, plans), _HARDLY_FASTER
         if chosen is not None and not (self._speeds.measured or self._named) and _simply_fits(plans[1]):
             name, why, left = plans[1].mode, say(_LOOKUP), _GUESSED
+        # Replies of different modes were to different texts, so that their own speeds do not choose between modes.
+        plans = [self._corrected(plan) for plan in plans]
         ordered = sorted(plans, key=lambda plan: (bool(plan.refusal), -(plan.tokens_per_second or 0.0)))
         return MachinePlan(
             model=self._target.name,
@@ -262,6 +265,14 @@ class MachinePlanner:
             profiled=self._profiles(weights).known,
             weights=weights,
         )
+
+    def _corrected(self, plan: ModePlan) -> ModePlan:
+        """Return a plan with its predicted speed, if it is not measured, as earlier replies correct it."""
+        if plan.measured or plan.load is None or not plan.tokens_per_second:
+            return plan
+        profile = self._profiles(plan.load.weights.name)
+        speed = profile.promised_speed(plan.load.placement, plan.drafter, plan.tokens_per_second)
+        return replace(plan, tokens_per_second=speed)
 
     def _at_one_load(self, plans: Sequence[ModePlan]) -> list[ModePlan]:
         """Return plans whose predictions have the error of what was measured, or they would not compare.
@@ -406,7 +417,8 @@ class MachinePlanner:
             return ModePlan(mode.name, refusal, load=load)
         profile = self._profiles(load.weights.name)
         cost, best, drafting = self._round(mode, load, drafts, profile)
-        measured = profile.measured_speed(load.placement, self._drafter(mode, drafts))
+        drafter = self._drafter(mode, drafts)
+        measured = profile.measured_speed(load.placement, drafter)
         untried = not measured and any(
             not (draft.comes_with_target or profile.knows_draft(draft.digest)) for draft in drafts
         )
@@ -439,6 +451,7 @@ class MachinePlanner:
             draft_devices=tuple(draft.device for draft in load.drafts),
             votes=mode.takes_several,
             disk_bytes_per_round=load.placement.read_bytes(load.sizes(known.config), 1),
+            drafter=drafter,
         )
 
     def _refusal(self, mode: Mode, load: LoadPlan | None, weights: WeightFormat, drafts: Drafts) -> str:

@@ -140,7 +140,7 @@ class ModelPlanner:
     ) -> None:
         """Keep a reply's measurements for the plans to come, if they say something about replies like it.
 
-        Of a reply on a busy machine only ``spoken`` is kept, its own speed, which is marked so.
+        Of a reply on a busy machine only the speed for a standard prompt is kept, which is marked so.
         """
         if not self._hardware:
             return
@@ -151,13 +151,14 @@ class ModelPlanner:
         if spoken is not None and kind is not None:
             profile = profile.with_spoken(placement, drafter, kind, spoken)
         if spoken is None or not spoken.busy:
+            profile = profile if spoken is None else profile.with_written(placement, drafter, spoken)
             guesses = bool(drafts) or mode.looks_up
             profile = profile.with_reply(rounds, placement, drafter if guesses else None, kind).with_reuse(reuse)
             profile = profile if chances is None else profile.with_matches(chances)
         keep_profile(path, profile)
-        if spoken is not None and mode.name == "plain":
+        if spoken is not None and kind is not None and mode.name == "plain":
             self.renew()  # other models' predictions take its error at once
-        self.outdated |= spoken is not None or monotonic() - self._made_s > _RENEWED_EVERY_S
+        self.outdated |= (spoken is not None and kind is not None) or monotonic() - self._made_s > _RENEWED_EVERY_S
 
     def calibrate(
         self,

@@ -35,6 +35,8 @@ _STANDARD_PROMPTS = 2
 _ALIKE = 1 / 6
 # Rounds at which a measured yield counts as much as the published one.
 _TRUSTED_ROUNDS = 16.0
+# Tokens at which the speed of earlier replies counts as much as the predicted one.
+_TRUSTED_TOKENS = 64.0
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ class Yielded:
 
 @dataclass(frozen=True)
 class Spoken:
-    """A reply to a standard prompt."""
+    """A reply to a standard prompt, or the sum of several replies."""
 
-    tokens: int  # tokens after the first one, which comes out of the prompt
+    tokens: float  # tokens after the first one, which comes out of the prompt
     seconds: float
     busy: bool = False  # other programs kept the machine busy meanwhile
 
@@ -74,6 +76,8 @@ class Profile:
     speeds: dict[str, dict[str, float]] = field(default_factory=dict)
     # The last replies to standard prompts by placement and drafter, and then by kind of prompt
     spoken: dict[str, dict[str, tuple[Spoken, ...]]] = field(default_factory=dict)
+    # Sum of all replies by placement and drafter, older ones counting less
+    written: dict[str, Spoken] = field(default_factory=dict)
     # Share of a row's choices of experts that the row before had made too, for a mixture; None if no reply
     # has shown it
     reuse: float | None = None
@@ -166,6 +170,23 @@ class Profile:
             return None
         speed = sum(reply.tokens for reply in replies) / sum(reply.seconds for reply in replies)
         return speed, any(reply.busy for reply in replies)
+
+    def with_written(self, plan: PlacementPlan, drafter: str, reply: Spoken) -> Profile:
+        """Return this profile with another reply's tokens and seconds."""
+        key = f"{plan.key} {drafter}"
+        before = self.written.get(key, Spoken(0.0, 0.0))
+        tokens, seconds = _YIELD_MEMORY * before.tokens + reply.tokens, _YIELD_MEMORY * before.seconds + reply.seconds
+        return replace(self, written={**self.written, key: Spoken(tokens, seconds)})
+
+    def promised_speed(self, plan: PlacementPlan, drafter: str, predicted: float) -> float:
+        """Return the tokens per second to promise: predicted ones, corrected by what earlier replies had.
+
+        A prediction knows a draft by its mean yield, while a schedule drafts much in one text and nothing in another.
+        """
+        known = self.written.get(f"{plan.key} {drafter}")
+        if known is None or not predicted:
+            return predicted
+        return (_TRUSTED_TOKENS + known.tokens) / (_TRUSTED_TOKENS / predicted + known.seconds)
 
     def draft_seconds(self, drafter: str) -> dict[int, float]:
         """Return the seconds of a draft by its nodes."""

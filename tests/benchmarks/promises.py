@@ -7,7 +7,10 @@ A piece is a model in a mode with all memory (1) or with a share of its file. It
 processes: the first has no profile, and the second has what the first one's replies taught. A process loads with a
 short reply, whose promise is compared with replies to a prompt of each standard kind and to a long one. The folder
 keeps the machine's speeds and what was measured, so that a call goes on where the last one ended. Replies that other
-programs disturbed are left out, and pieces that have such are measured again by the next call.
+programs disturbed are left out, and pieces that have such are measured again by the next call. So are processes that
+ran while the memory was faster or slower than it was measured to be, by more than a tenth (a virtual machine's guests
+take its speed from each other, which no program in it sees): the last lines are of all processes, and of the steady
+ones alone.
 """
 
 from __future__ import annotations
@@ -33,13 +36,15 @@ from engine.hub.installed import find_model
 from engine.messages import ChatMessage, Event, Failed, Finished, Generate, LoadOptions, Reply, SamplingOptions
 from engine.modes import AUTO, MODES, in_mode
 from engine.planning.hardware import measure_report, process_bytes
+from engine.planning.probes.host_speed import memory_bytes_per_s
 from tests.support.fetched import folder
 from tests.support.slow_disk import slow_down
 
 TEXT = (Path(__file__).parent / "texts" / "handbook.txt").read_text(encoding="utf-8")
-CONTEXT, LONG = 2048, 2400
+CONTEXT = 3072
 PHASES = ("fresh", "taught")
 FIGURES = ("speed", "first token", "memory")
+BUFFER_BYTES, STEADY = 256 * 2**20, 0.1
 #: Models; behind a plus sign the draft of one for which none is bundled.
 MODELS = (
     "smollm2",
@@ -49,7 +54,7 @@ MODELS = (
 )
 
 
-def replies(model: str, mode: str, share: float, phase: str, tokens: int) -> list[Reply]:
+def replies(model: str, mode: str, share: float, phase: str, tokens: int, long: int) -> list[Reply]:
     """Return the reply that loads, and those that its promise is compared with."""
     events: queue.Queue[Event] = queue.Queue()
     model, *named = model.split("+")
@@ -59,7 +64,7 @@ def replies(model: str, mode: str, share: float, phase: str, tokens: int) -> lis
         budget = process_bytes() + int(share * Path(find_model(options.model)).stat().st_size)
         options = LoadOptions(options.model, drafts=drafts, context=CONTEXT, ram_budget_bytes=budget)
     own = [texts[PHASES.index(phase)] for texts in STANDARD_PROMPTS.values()]
-    asked = ["Hello!", *own, TEXT[PHASES.index(phase) * LONG :][:LONG]]
+    asked = ["Hello!", *own, TEXT[PHASES.index(phase) * long :][:long]]
     found = []
     with closing(Engine(events.put)) as engine:
         for number, text in enumerate(asked):
@@ -108,8 +113,14 @@ def _place(model: str) -> str:
     return str(folder() / model) if model.endswith(".gguf") else model  # a whole path stays
 
 
-def _measured(options: argparse.Namespace, piece: tuple[str, str, str]) -> dict[str, Any]:
-    """Run a piece's two processes and return their errors by phase."""
+def _measured(options: argparse.Namespace, piece: tuple[str, str, str], read: float) -> dict[str, Any]:
+    """Run a piece's two processes and return their errors by phase.
+
+    Args:
+        options: Of the command line.
+        piece: Model, mode and share of the file.
+        read: Bytes per second that the memory was measured to have.
+    """
     cache = options.folder / "cache"
     speeds = cache / "hardware-speeds.json"
     fresh = speeds.read_bytes()
@@ -117,13 +128,22 @@ def _measured(options: argparse.Namespace, piece: tuple[str, str, str]) -> dict[
     found = {}
     for phase in PHASES:
         program = [sys.executable, "-m", "tests.benchmarks.promises", "--folder", ".", "--one", *piece, phase]
-        program += ["--tokens", str(options.tokens), "--disk", str(options.disk)] + ["--disturbed"] * options.disturbed
+        before = memory_bytes_per_s(BUFFER_BYTES, lambda: None) / read
+        program += ["--tokens", str(options.tokens), "--long", str(options.long), "--disk", str(options.disk)]
+        program += ["--disturbed"] * options.disturbed
         ran = subprocess.run(program, capture_output=True, text=True, check=False)
         if ran.returncode:
             return {phase: {"refused": ran.stderr.strip().splitlines()[-1]}}
-        found[phase] = json.loads(ran.stdout)
+        found[phase] = json.loads(ran.stdout) | {
+            "memory read": (before, memory_bytes_per_s(BUFFER_BYTES, lambda: None) / read)
+        }
     speeds.write_bytes(fresh)  # without this model's error, which others would take
     return found
+
+
+def steady(one: dict[str, Any]) -> bool:
+    """Return whether the memory had its measured speed before and after a process."""
+    return all(abs(times - 1.0) <= STEADY for times in one["memory read"])
 
 
 def table(known: dict[str, Any]) -> list[str]:
@@ -142,10 +162,11 @@ def table(known: dict[str, Any]) -> list[str]:
                     for what, width in zip(FIGURES, (8, 12, 8), strict=True)
                 )
                 + (f"  rough or busy ({one['busy']})" if one["rough"] or one["busy"] else "")
+                + ("" if steady(one) else "  memory read at {:.2f}, {:.2f}".format(*one["memory read"]))
             )
             for what in FIGURES:
-                every.setdefault(f"{what}, {phase}", []).extend(map(abs, one[what]))
-                every.setdefault(what, []).extend(map(abs, one[what]))
+                for group in (what, f"{what}, {phase}", *([f"{what}, steady"] if steady(one) else [])):
+                    every.setdefault(group, []).extend(map(abs, one[what]))
     for what, off in filter(lambda item: item[1], every.items()):
         lines.append(
             f"{what:<22} median {median(off):.0%}, 95 of 100 within {numpy.quantile(off, 0.95):.0%} ({len(off)})"
@@ -164,6 +185,7 @@ def main() -> None:
     parser.add_argument("--disturbed", action="store_true", help="count replies beside which others ran, after these")
     parser.add_argument("--most", type=int, default=1000, help="pieces of this call")
     parser.add_argument("--tokens", type=int, default=48, help="of a reply")
+    parser.add_argument("--long", type=int, default=2400, help="characters of the long prompt")
     parser.add_argument("--disk", type=float, default=0.0, help="GB/s that the disk is held to; a folder for each")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -171,7 +193,11 @@ def main() -> None:
         slow_down(options.disk)
     if options.one:
         model, mode, share, phase = options.one
-        print(json.dumps(errors(replies(model, mode, float(share), phase, options.tokens), options.disturbed)))
+        print(
+            json.dumps(
+                errors(replies(model, mode, float(share), phase, options.tokens, options.long), options.disturbed)
+            )
+        )
         return
     os.environ["TENON_CACHE_DIR"] = str(options.folder.resolve() / "cache")
     speeds = measure_report().speeds
@@ -187,11 +213,13 @@ def main() -> None:
                 drafts = "+" in model or bundled_drafts(model)
                 wanted = mode == AUTO or not MODES[mode].drafts or drafts
                 wanted = wanted and mode != ("llmcad" if share == "1" else "dovetail")
-                done = name in known and not any(one.get("busy") for one in known[name].values())
+                done = name in known and all(
+                    "refused" in one or (not one["busy"] and steady(one)) for one in known[name].values()
+                )
                 if not wanted or (done and not options.again) or not left:
                     continue
                 left -= 1
-                known[name] = _measured(options, (model, mode, share))
+                known[name] = _measured(options, (model, mode, share), speeds.host.memory_bytes_per_s)
                 kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
     print("\n".join(table(known)))
 

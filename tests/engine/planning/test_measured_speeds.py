@@ -284,3 +284,20 @@ def test_plain_is_compared_where_its_layers_would_be_without_the_draft() -> None
         one._last_token = (one._prompt_done or 0.0) + 8.0
     speeds = [one.timings().plain_per_second or 0.0 for one in (clock, behind)]
     assert speeds[1] > speeds[0]
+
+
+def test_replies_to_any_text_correct_the_promise_and_choose_no_mode(model: LoadOptions) -> None:
+    before = model_planner(model).plan
+    mode = before.mode("lookup")
+    assert mode.tokens_per_second is not None
+    slow = mode.tokens_per_second / 2
+    planner = model_planner(model)
+    for busy in (False, True):  # a busy machine's reply says nothing
+        planner.learn((), "fp32", RESIDENT, MODES["lookup"], (), {}, None, spoken=Spoken(640, 640 / slow, busy))
+        after = model_planner(model).plan
+        promised = after.mode("lookup")
+        # 640 tokens at half of the speed, beside 64 as they were predicted.
+        assert promised.tokens_per_second == pytest.approx(704 / (64 / (2 * slow) + 640 / slow))
+        assert not promised.measured
+        assert after.chosen == before.chosen
+        assert after.mode("plain").tokens_per_second == before.mode("plain").tokens_per_second
