@@ -259,7 +259,11 @@ class ReplyRun:
         cost = model.round_costs[drafting]
         if not cost.measured:
             profile = self._planner.profile(model.report.weights)
-            cost.expect(profile.forward_seconds(model.plan.placement))
+            if cost.flat:
+                # One wide forward would say nothing about narrower ones.
+                cost.expect_streamed(*self._machine.streamed_s(model.plan))
+            else:
+                cost.expect(profile.forward_seconds(model.plan.placement))
             if not model.match_chances.known:
                 model.match_chances = profile.chances()
         return cost

@@ -178,9 +178,18 @@ class Costs:
         self._expected_rows = 0
         self._plain_s: deque[float] = deque(maxlen=_COMPARED)
         self._disk_s: deque[float] = deque(maxlen=_KEPT)
+        self._expected_disk_s = 0.0
         self._draft = Curve(lambda rows: 1.0)
         self._step = step
         self._step_s: deque[float] = deque(maxlen=_KEPT)
+
+    def expect_streamed(self, computing: Callable[[int], float], disk_s: float) -> None:
+        """Take in the predicted seconds that forwards compute, by their rows, and those of the disk.
+
+        They count until a forward is measured, and then only the relations of the former.
+        """
+        if not self.measured:
+            self._forward, self._expected_disk_s = Curve(lambda rows: computing(int(rows))), disk_s
 
     def expect(self, seconds: Mapping[int, float]) -> None:
         """Take in earlier sessions' seconds of forwards by their rows; only ratios count, as the load may differ."""
@@ -191,6 +200,7 @@ class Costs:
     def add_forward(self, size: int, seconds: float, waited_s: float = 0.0) -> None:
         """Add a forward over the root and so many rows; for ``waited_s`` of its time it waited for weights."""
         self._forward.add(size + 1, seconds - waited_s)
+        self._expected_disk_s = 0.0
         if not size:
             self._plain_s.append(seconds)
         if waited_s > _WAITS * seconds:
@@ -219,6 +229,11 @@ class Costs:
         return self._forward.widest > 0
 
     @property
+    def known(self) -> bool:
+        """True if any round was measured, or those of a streamed model were predicted."""
+        return self.measured or self._expected_disk_s > 0.0
+
+    @property
     def waits(self) -> bool:
         """True if forwards of every measured width take the disk's time."""
         return self.measured and self._forward.seconds(self._forward.widest) <= self._least_s()
@@ -240,8 +255,7 @@ class Costs:
 
     def forward_s(self, size: float) -> float:
         """Return the seconds of a forward over the root and so many rows, if nothing else disturbs it."""
-        seconds = self._forward.seconds(size + 1)
-        return max(seconds, self._least_s()) if self._disk_s else seconds
+        return max(self._forward.seconds(size + 1), self._least_s())
 
     @property
     def nodes_to_try(self) -> int:
@@ -258,7 +272,7 @@ class Costs:
         self._forward.forget_wider()
 
     def _least_s(self) -> float:
-        return statistics.median(self._disk_s) if self._disk_s else 0.0
+        return statistics.median(self._disk_s) if self._disk_s else self._expected_disk_s
 
 
 def _assumed(rows: float) -> float:

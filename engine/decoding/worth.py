@@ -167,7 +167,7 @@ class Worth(Schedule):
         if self._ranks is not None:
             return self._priced(self._cost.forward_s(1) - self._cost.forward_s(0), self._choose())
         cost = self._cost
-        if not self._of_steps or (cost.flat and not cost.measured):
+        if not self._of_steps or (cost.flat and not cost.known):
             return self._largest
         if self._measures_plain() or self._overdrawn(free=False, next_s=cost.step_s):
             return replace(self._largest, step_worth=inf)
@@ -178,9 +178,9 @@ class Worth(Schedule):
         self._steps = draft.steps
         cost = self._cost
         # A network that is not asked for long, since rows look dear, would leave them unmeasured for ever.
-        if self._ranks is not None or (cost.flat and not cost.measured) or not (draft.tokens or self._of_steps):
+        if self._ranks is not None or (cost.flat and not cost.known) or not (draft.tokens or self._of_steps):
             return draft
-        if not cost.measured or self._measures_plain():
+        if not cost.known or self._measures_plain():
             return _NOTHING
         plain_s, tokens_per_s, probes = cost.forward_s(0), self._tokens_per_s(), draft.probes.nodes
         expected, best_gain, best, best_cost = 0.0, _LEAST_GAIN, 0, 0.0
@@ -283,7 +283,7 @@ class Worth(Schedule):
         """Return the size with the most tokens a second, or 0 if none pays now."""
         cost, ranks = self._cost, self._ranks
         assert ranks is not None
-        if not cost.measured:
+        if not cost.known:
             return ranks.sizes[-1] if cost.flat else 0
         waits = cost.flat and cost.waits
         most = ranks.sizes[-1] if cost.flat else cost.nodes_to_try
@@ -323,7 +323,7 @@ class Worth(Schedule):
 
     def _priced(self, row_s: float, rows: int) -> DraftShape:
         """Return a shape with what steps, time and rows are worth; nothing before any round was measured."""
-        if not self._cost.measured:
+        if not self._cost.known:
             return DraftShape(rows)
         tokens_per_s = self._tokens_per_s()
         plain_s, forward_s = self._cost.forward_s(0), self._cost.forward_s

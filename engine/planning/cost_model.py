@@ -171,8 +171,12 @@ class TargetCost:
     def _forward_s(self, width: int, logit_rows: int) -> float:
         operators = _FUSED_FORWARD_OPERATORS if self._packed else _FORWARD_OPERATORS
         outside = operators * self._speeds.host.operator_s
-        computing, crossing = self._computing_s(width, logit_rows), self._crossing_s(width)
+        computing, crossing = self._computing_s(width, logit_rows), self.crossing_s(width)
         return (max(computing, crossing) if self._plan.reads_ahead else computing + crossing) + outside
+
+    def computing_s(self, width: int) -> float:
+        """Return the seconds of a forward in which the processor computes, without any measurements of this model."""
+        return self._computing_s(width, width)
 
     @property
     def loop_s(self) -> float:
@@ -183,7 +187,7 @@ class TargetCost:
     def waiting_s(self, width: int) -> float:
         """Return the seconds of a forward in which nothing is computed because weights are on their way."""
         computing = self._computing_s(width, width) if self._plan.reads_ahead else 0.0
-        return max(0.0, self._crossing_s(width) - computing)
+        return max(0.0, self.crossing_s(width) - computing)
 
     def prefill_s(self, tokens: int, chunk: int) -> float:
         """Return the seconds of reading a prompt in chunks."""
@@ -206,7 +210,8 @@ class TargetCost:
         arranging_s = self._plan.read_bytes(self._sizes, width) * self._format.arranging_s_per_byte
         return self._plan.computing_s(units, width, self._position) + arranging_s
 
-    def _crossing_s(self, width: int) -> float:
+    def crossing_s(self, width: int) -> float:
+        """Return the seconds in which weights of a forward come from the disk and through the bus."""
         gpu, disk = self._speeds.gpu, self._speeds.disk_bytes_per_s
         bus = math.inf if gpu is None else gpu.from_host_bytes_per_s
         return self._plan.crossing_s(self._sizes, width, disk, bus)

@@ -376,6 +376,11 @@ class MachinePlanner:
             return one.forward_s(1) / two.forward_s(1)
         return one.predicted_s(1) / two.predicted_s(1)
 
+    def streamed_s(self, load: LoadPlan) -> tuple[Callable[[int], float], float]:
+        """Return the predicted seconds that forwards of a load compute, by their rows, and those of its disk."""
+        cost = self._cost(load, Profile())
+        return cost.computing_s, cost.crossing_s(1)
+
     def first_token_s(self, mode: Mode, load: LoadPlan, drafts: Drafts, tokens: int) -> float:
         """Return the seconds to a reply's first token, before which so many tokens of the prompt are read."""
         profile = self._profiles(load.weights.name)

@@ -92,6 +92,19 @@ def test_a_wide_forward_that_computes_longer_than_the_disk_takes_tells_nothing_o
     assert cost.forward_s(63) == pytest.approx(4.9)
 
 
+def test_one_wide_forward_from_a_fast_disk_tells_what_narrow_ones_take() -> None:
+    """The disk takes 0.2 s, and computing 0.18 s and 6 ms a row, which is half as fast as was predicted."""
+    cost = Costs(flat=True)
+    cost.expect_streamed(lambda rows: 0.09 + 0.003 * rows, 0.2)
+    assert cost.known
+    assert not cost.measured
+    assert [cost.forward_s(size) for size in (0, 31, 63)] == pytest.approx([0.2, 0.2, 0.282])
+    cost.add_forward(63, 0.564)
+    assert [cost.forward_s(size) for size in (0, 7, 63)] == pytest.approx([0.186, 0.228, 0.564])
+    cost.add_forward(0, 0.2, waited_s=0.03)
+    assert cost.forward_s(0) == pytest.approx(0.2)
+
+
 def _rows(cost: Costs, *seconds_by_size: tuple[int, float]) -> Costs:
     for size, seconds in seconds_by_size:
         cost.add_forward(size, seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import log
 from pathlib import Path
 from statistics import mean
@@ -185,6 +186,17 @@ def test_a_target_that_waits_for_its_weights_verifies_all_that_is_likely() -> No
     assert schedule.choose(draft) == draft
     schedule.observe(RoundRecord(0, (1, 2), (-1, 0), draft.scores, (), (9,), 0.0, 2000.0, 1900.0))
     assert schedule.choose(draft) == draft
+
+
+def test_a_target_on_a_fast_disk_verifies_what_pays_from_its_first_round_on() -> None:
+    cost = Costs(flat=True)
+    cost.expect_streamed(lambda rows: 0.1 * rows, 0.4)
+    schedule = Worth(PromptLookup(), cost=cost)
+    chain = Draft(tuple(range(8)), tuple(range(-1, 7)), tuple(log(0.9**place) for place in range(8)))
+    # Three rows more are free, and each further one takes a quarter of a round.
+    assert len(schedule.choose(chain)) == 8
+    unlikely = replace(chain, scores=tuple(log(0.2) for _ in range(8)))
+    assert len(schedule.choose(unlikely)) == 3
 
 
 def test_a_row_that_was_dear_beside_another_program_is_measured_again() -> None:
