@@ -19,6 +19,8 @@ _WAITS = 0.1
 # Time that each further row is expected to add until it is measured, as a share of a plain round's: AVX2 and AVX-512
 # kernels take 0.04 to 0.16 for up to 8 rows (tests/engine/decoding/recorded).
 _ROW = 0.1
+# Time that each further row adds at least where earlier replies say less, since others slowed their plain rounds down.
+_LEAST = 0.001
 # Measurements of a width that suffice to see past one hiccup.
 _ENOUGH = 3
 # Nodes of the very first draft.
@@ -194,7 +196,8 @@ class Costs:
     def expect(self, seconds: Mapping[int, float]) -> None:
         """Take in earlier sessions' seconds of forwards by their rows; only ratios count, as the load may differ."""
         if 1 in seconds and not self.measured:
-            self._forward = Curve(Curve(_assumed, seconds).seconds, fixed=True)
+            known = Curve(_assumed, seconds).seconds
+            self._forward = Curve(lambda rows: max(known(rows), known(1) * (1.0 + _LEAST * (rows - 1))), fixed=True)
             self._expected_rows = max(seconds)
 
     def add_forward(self, size: int, seconds: float, waited_s: float = 0.0) -> None:

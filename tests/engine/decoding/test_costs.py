@@ -105,6 +105,16 @@ def test_one_wide_forward_from_a_fast_disk_tells_what_narrow_ones_take() -> None
     assert cost.forward_s(0) == pytest.approx(0.2)
 
 
+def test_no_forward_is_expected_to_take_no_time_after_narrow_ones_were_slow() -> None:
+    """Earlier replies met other programs in their plain rounds alone."""
+    cost = Costs()
+    cost.expect({1: 0.040, 2: 0.039, 4: 0.036, 8: 0.045})
+    _rows(cost, (0, 0.030), (0, 0.030), (1, 0.033), (3, 0.036), (7, 0.060))
+    times = [cost.forward_s(size) for size in range(64)]
+    assert times == sorted(times)
+    assert times[0] == pytest.approx(0.030)
+
+
 def _rows(cost: Costs, *seconds_by_size: tuple[int, float]) -> Costs:
     for size, seconds in seconds_by_size:
         cost.add_forward(size, seconds)
