@@ -174,10 +174,9 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
 
 
 def _is_told(name: str, value: str) -> bool:
-    """Return whether the secret in a value is in Tenon's environment."""
-    if name == QUERY:
-        return bool(_FROM_OUTSIDE.search(value))
-    return bool(_FROM_OUTSIDE.fullmatch(value.removeprefix("Bearer ")))
+    """Return whether all of a value is in Tenon's environment, so that none of it may be a secret."""
+    values = [part.partition("=")[2] for part in value.split("&")] if name == QUERY else [value.removeprefix("Bearer ")]
+    return all(map(_FROM_OUTSIDE.fullmatch, values))
 
 
 def forget_server(server: ToolServer) -> None:
