@@ -95,8 +95,9 @@ def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], tex
 
     Args:
         calls: Calls of the turn.
-        made: Names and arguments of the calls of the turn before it that were carried out or refused. A failed one may
-            be tried again, and an older one too: tests are run once more after a change.
+        made: Names and arguments of the calls of the turn before it that were carried out or refused, or failed as
+            they had before. One that failed once may be tried again, and an older one too: tests are run once more
+            after a change.
         text: What the turn says beside its calls.
     """
     return all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
