@@ -338,7 +338,7 @@ class Replies(QObject):
         if over or (before and asks_again(calls, made, reply.content[before[0].place :])):
             if over:
                 said = tr(
-                    "After {count} rounds of calls the reply had to do without; the settings have the limit.",
+                    "After {count} rounds of calls the model had to answer without tools; the settings have the limit.",
                     count=turn,
                 )
                 reply = with_notice(reply, said)

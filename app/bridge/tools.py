@@ -25,8 +25,8 @@ from engine.tools.servers import (
     forget_server,
     keep_server,
     read_servers,
-    renewed,
     servers,
+    with_tools,
 )
 
 Answer = Literal["once", "chat", "always", "no"]
@@ -230,17 +230,12 @@ class ToolDesk(QObject):
             if error is not None:
                 self.said.emit(error.message)
 
-        def took(listed: ToolServer) -> None:
-            try:
-                change_server(  # the user may have changed what is allowed meanwhile
-                    name, lambda now: replace(now, tools=renewed(now.tools, listed.tools, first=not now.tools), on=True)
-                )
-            except TenonError as error:
-                ended(error)
-            else:
-                ended(None)
+        def ask() -> None:
+            listed = list_tools(server, self.sign_in.emit, self._closed.is_set)
+            # The user may have changed what is allowed meanwhile.
+            change_server(name, lambda now: replace(with_tools(now, listed.tools), on=True))
 
-        self._caller(name).run(lambda: list_tools(server, self.sign_in.emit, self._closed.is_set), took, ended)
+        self._caller(name).run(ask, lambda _: ended(None), ended)
 
     def switch(self, name: str, on: bool) -> None:
         """Switch a server, or one of Tenon's own tools.
@@ -300,9 +295,8 @@ class ToolDesk(QObject):
 
     def tool(self, server: str, name: str) -> KnownTool | None:
         """Return a tool of a server; None for one that is gone."""
-        return next(
-            (tool for one in self.servers if one.name == server for tool in one.tools if tool.name == name), None
-        )
+        known = self.server(server)
+        return None if known is None else next((tool for tool in known.tools if tool.name == name), None)
 
     def _read_again(self) -> None:
         self.servers = servers()

@@ -55,7 +55,7 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=_ROUNDS,
-        help="end a reply after so many rounds of calls (default: %(default)s)",
+        help="have the model answer without tools after so many rounds of calls (default: %(default)s)",
     )
 
 
@@ -93,7 +93,7 @@ class TerminalTools:
         """Return whether the calls of a turn, or the want of any and of words, end the use of tools in a reply."""
         if calls and turn >= self._rounds:
             print(
-                f"tenon: After {turn} rounds of calls the reply had to do without; --tool-turns allows more.",
+                f"tenon: After {turn} rounds of calls the model had to answer without tools; --tool-turns allows more.",
                 file=sys.stderr,
             )
             return True

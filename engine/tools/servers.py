@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -122,19 +122,16 @@ def servers() -> tuple[ToolServer, ...]:
     own: list[ToolServer] = []
     for kind, tools in OWN_TOOLS.items():
         one = known.pop(kind, ToolServer(kind, kind))
-        own.append(replace(one, kind=kind, arguments=(), tools=renewed(one.tools, tools, first=not one.tools)))
+        own.append(with_tools(replace(one, kind=kind, arguments=()), tools))
     return (*own, *(one for one in known.values() if not one.own))
 
 
-def renewed(before: tuple[KnownTool, ...], now: tuple[KnownTool, ...], first: bool) -> tuple[KnownTool, ...]:
-    """Return a server's tools as they are now, with the user's choices; one that came later is off."""
-    known = {tool.name: tool for tool in before}
-    return tuple(
-        replace(tool, on=known[tool.name].on, allowed=known[tool.name].allowed)
-        if tool.name in known
-        else replace(tool, on=first, allowed="")
-        for tool in now
-    )
+def with_tools(server: ToolServer, tools: Iterable[KnownTool]) -> ToolServer:
+    """Return a server with its tools as they are now and the user's choices; one that came later is off."""
+    before = {tool.name: tool for tool in server.tools}
+    new = KnownTool("", on=not before)
+    known = [(tool, before.get(tool.name, new)) for tool in tools]
+    return replace(server, tools=tuple(replace(tool, on=was.on, allowed=was.allowed) for tool, was in known))
 
 
 def change_server(name: str, change: Callable[[ToolServer], ToolServer | None]) -> None:
