@@ -132,14 +132,12 @@ class ToolDesk(QObject):
             if step.state == "asks" and not self._is_on(one.offered[step.name]):
                 self._change(one, at, state="failed", result=tr("There is no tool of this name."))
         waiting = [number for number, step in enumerate(one.steps) if step.state == "asks"]
-        if not waiting:
-            del self._open[chat]
-            self.steps_changed.emit(chat, one.ticket.reply_id, tuple(one.steps))
-            self.done.emit(chat, one.ticket.reply_id)
-            return
         number = next((number for number in waiting if self._allowed(one, number)), None)
         if number is None:
             self.steps_changed.emit(chat, one.ticket.reply_id, tuple(one.steps))
+            if not waiting:
+                del self._open[chat]
+                self.done.emit(chat, one.ticket.reply_id)
             return
         one.runs = True
         self._change(one, number, state="runs", result="")

@@ -154,7 +154,8 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
         FileRefused: The list cannot be written.
     """
     if server.kind == "address" or (server.kind == "search" and server.place and server.place not in SEARCHES):
-        server = replace(server, place=read_address(server.place) if server.kind == "search" else _url(server.place))
+        place = read_address(server.place)
+        server = replace(server, place=place if server.kind == "search" else server.place.strip())  # with its own path
     if any("\0" in part or not part.isprintable() for part in (server.place, *server.arguments)):
         raise InvalidOption("The command holds characters that no command has: write it on one line.")
     told = {name: value for name, value in secret.items() if _is_told(name, value)}
@@ -257,12 +258,6 @@ def _without_query(address: str) -> tuple[str, dict[str, str]]:
     """Return an address without its query, which may hold a key, and that as a secret."""
     place, _, query = address.strip().partition("?")
     return place, {QUERY: query} if query else {}
-
-
-def _url(text: str) -> str:
-    """Return the address of a server of tools, whose path is its own."""
-    read_address(text)
-    return text.strip()
 
 
 def _put(name: str, server: ToolServer | None) -> None:

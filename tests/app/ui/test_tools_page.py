@@ -226,7 +226,7 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     def listed(server: ToolServer, opened: Callable[[str], None], cancelled: Callable[[], bool]) -> ToolServer:
         if server.place == "nothing":
             raise ToolFailed("It does not work.")
-        return replace(server, tools=(KnownTool("look", "Look."), KnownTool("bad", problem="No schema.")))
+        return replace(server, tools=(KnownTool("look", "L\u202eook\x1b[2J"), KnownTool("bad", problem="No schema.")))
 
     monkeypatch.setattr(tools, "list_tools", listed)
     page.field.setPlainText('{"mcpServers": {"files": {"command": "npx", "args": ["-y", "files"]}}}')
@@ -236,6 +236,7 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     panel = page.panels["files"]
     qtbot.waitUntil(panel.box.isChecked)
     assert not panel.rows["bad"].box.isEnabled()
+    assert panel.rows["look"]._about.text() == "L\ufffdook\ufffd[2J"
     assert list(workspace.tools.offered()) == ["look"]
     workspace.tools.change_tool("files", "look", lambda tool: replace(tool, allowed=tool.digest))
     assert not panel.rows["look"].again_button.isHidden()
