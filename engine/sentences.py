@@ -17,7 +17,7 @@ LANGUAGE = "TENON_LANGUAGE"
 TABLES = Path(__file__).resolve().parents[1] / "assets" / "translations"
 _WIDE_ENDS = ("。", "！", "？")
 # Control characters, and halves of characters, which no file and no pipe takes.
-_ILLEGIBLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+_ILLEGIBLE = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # some turn text around
 _LONGEST_NAME = 1000
 # The point and the comma of an English number, by language.
 _MARKS = {"de": str.maketrans(".,", ",.")}

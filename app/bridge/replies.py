@@ -88,7 +88,7 @@ class Replies(QObject):
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
         self._question: Question | None = None  # the request that the engine works on
         self._kept_characters = 0  # of the reply when that request was made
-        self._offered: dict[str, OfferedTool] = {}  # tools in that request
+        self._offered: dict[str, OfferedTool] = {}  # tools of that reply
         self._continues = False  # whether it goes on within the reply's text
         self._spoken: Spoken | None = None  # parts its text from its calls
         self._saving = False
@@ -206,8 +206,8 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         sampling = self._sampling_of(messages[-1], options.sampling)
         turns, left_out = newest(() if own.continues else history_for(ticket.reply_id, messages, options.system_prompt))
-        bare = own.continues or ticket.without_tools
-        self._offered, self._spoken = ({} if bare else self._tools.offered()), None
+        self._offered, self._spoken = ({} if own.continues else self._tools.offered()), None
+        offered = [] if ticket.without_tools else [one.for_model for one in self._offered.values()]
         self._continues = bool(turns) and turns[-1].role == "assistant"
         if self._blind(model) and any(turn.pictures for turn in turns[:-1]):
             turns = (*(replace(turn, pictures=()) for turn in turns[:-1]), *turns[-1:])
@@ -225,7 +225,7 @@ class Replies(QObject):
             earlier=_place(ticket.conversation_id) if self._settings.guess_from_replies else None,
             verify=Generate.verify if self._offered else options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown and not self._offered,
-            tools=ToolUse(tuple(one.for_model for one in self._offered.values())),
+            tools=ToolUse(tuple(offered)),
             round_texts=True,  # the inspector may be opened when the reply is long done
             thinking=options.thinking,
             stop_loops=options.stop_loops and not _goes_on_in_a_loop(messages[-1]),
@@ -325,22 +325,28 @@ class Replies(QObject):
         if finished.reply.stop_reason not in ("end", "stop") or reply.state is not MessageState.COMPLETE:
             return reply
         turn = max((step.turn for step in reply.steps), default=-1) + 1
+        if self._queue.running is not None and self._queue.running.without_tools:
+            return with_notice(reply, tr("The model asked for a tool again in place of an answer.")) if calls else reply
         before = [step for step in reply.steps if step.turn == turn - 1]
-        made = {(step.name, step.arguments) for step in before if step.state in ("done", "refused")}
-        if before and asks_again(calls, made, reply.content[before[0].place :]):
+        failed = {(step.name, step.arguments, step.result) for step in reply.steps if step.turn < turn - 1}
+        made = {
+            (step.name, step.arguments)
+            for step in before
+            if step.state in ("done", "refused") or (step.name, step.arguments, step.result) in failed
+        }
+        over = bool(calls) and turn >= self._settings.tool_turns
+        if over or (before and asks_again(calls, made, reply.content[before[0].place :])):
+            if over:
+                said = tr(
+                    "After {count} rounds of calls the model had to answer without tools; the settings have the limit.",
+                    count=turn,
+                )
+                reply = with_notice(reply, said)
             self._go_on(reply.conversation_id, reply.id, without_tools=True)
             return replace(reply, state=MessageState.QUEUED, kept_characters=len(reply.content))
         if not calls:
             return reply
-        steps = tuple(self._step_of(call, turn, len(reply.content)) for call in calls)
-        if turn >= self._settings.tool_turns:
-            steps = tuple(replace(step, state="failed", result=tr("Not called.")) for step in steps)
-            reply = with_notice(
-                reply,
-                tr("The reply ended after {count} rounds of calls; the settings have the limit.", count=turn),
-            )
-            return reply.with_steps((*reply.steps, *steps))
-        steps = (*reply.steps, *steps)
+        steps = (*reply.steps, *(self._step_of(call, turn, len(reply.content)) for call in calls))
         self._tools.begin(Ticket(reply.conversation_id, reply.id), steps, self._offered)
         return replace(reply.with_steps(steps), state=MessageState.QUEUED, kept_characters=len(reply.content))
 

@@ -25,8 +25,8 @@ from engine.tools.servers import (
     forget_server,
     keep_server,
     read_servers,
-    renewed,
     servers,
+    with_tools,
 )
 
 Answer = Literal["once", "chat", "always", "no"]
@@ -132,14 +132,12 @@ class ToolDesk(QObject):
             if step.state == "asks" and not self._is_on(one.offered[step.name]):
                 self._change(one, at, state="failed", result=tr("There is no tool of this name."))
         waiting = [number for number, step in enumerate(one.steps) if step.state == "asks"]
-        if not waiting:
-            del self._open[chat]
-            self.steps_changed.emit(chat, one.ticket.reply_id, tuple(one.steps))
-            self.done.emit(chat, one.ticket.reply_id)
-            return
         number = next((number for number in waiting if self._allowed(one, number)), None)
         if number is None:
             self.steps_changed.emit(chat, one.ticket.reply_id, tuple(one.steps))
+            if not waiting:
+                del self._open[chat]
+                self.done.emit(chat, one.ticket.reply_id)
             return
         one.runs = True
         self._change(one, number, state="runs", result="")
@@ -230,17 +228,12 @@ class ToolDesk(QObject):
             if error is not None:
                 self.said.emit(error.message)
 
-        def took(listed: ToolServer) -> None:
-            try:
-                change_server(  # the user may have changed what is allowed meanwhile
-                    name, lambda now: replace(now, tools=renewed(now.tools, listed.tools, first=not now.tools), on=True)
-                )
-            except TenonError as error:
-                ended(error)
-            else:
-                ended(None)
+        def ask() -> None:
+            listed = list_tools(server, self.sign_in.emit, self._closed.is_set)
+            # The user may have changed what is allowed meanwhile.
+            change_server(name, lambda now: replace(with_tools(now, listed.tools), on=True))
 
-        self._caller(name).run(lambda: list_tools(server, self.sign_in.emit, self._closed.is_set), took, ended)
+        self._caller(name).run(ask, lambda _: ended(None), ended)
 
     def switch(self, name: str, on: bool) -> None:
         """Switch a server, or one of Tenon's own tools.
@@ -300,9 +293,8 @@ class ToolDesk(QObject):
 
     def tool(self, server: str, name: str) -> KnownTool | None:
         """Return a tool of a server; None for one that is gone."""
-        return next(
-            (tool for one in self.servers if one.name == server for tool in one.tools if tool.name == name), None
-        )
+        known = self.server(server)
+        return None if known is None else next((tool for tool in known.tools if tool.name == name), None)
 
     def _read_again(self) -> None:
         self.servers = servers()

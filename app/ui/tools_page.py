@@ -67,7 +67,7 @@ class ToolRow(QWidget):
             return
         self.box.setChecked(tool.on and not tool.problem)
         self.box.setEnabled(not tool.problem)
-        about = " ".join(tool.description.split())
+        about = str(legible(" ".join(tool.description.split())))
         self._about.setText(tool.problem or (about if len(about) <= _LONGEST else f"{about[:_LONGEST]}…"))
         self._about.setVisible(bool(self._about.text()))
         words = tr("Called without a question.") if tool.is_allowed else tr("Asks before each call.")
@@ -266,8 +266,8 @@ class ToolsPage(PlacePage):
             "here: add only what you trust. Paste its command, its address, or the JSON of mcpServers."
         )
         plain = tr(
-            "A key in a command or an address is kept in a file as it stands there: put it into env or headers of the "
-            "JSON, which the system's keyring keeps."
+            "A key in a command, or in an address before its question mark, is kept in a file as it stands there: put "
+            "it into env or headers of the JSON, which the system's keyring keeps."
         )
         self.field = LongTextEdit(panel)
         self.field.setAccessibleName(tr("Command, address or JSON"))

@@ -52,9 +52,9 @@ from engine.messages import (
     Thinking,
     TokensAdded,
     ToolCall,
+    ToolUse,
 )
 from engine.modes import MODES, check_options, mode_options
-from engine.tools.calling import asks_again
 
 if TYPE_CHECKING:
     from engine import Engine
@@ -272,21 +272,24 @@ def _answered(
     """Print a reply as it comes, or its JSON at the end; return the exit code, and the turns where a reply came."""
     stream, turns = None if options.json else sys.stdout, list[ChatMessage]()
     request = replace(request, verify=Generate.verify if tools else request.verify)
+    bare = False  # the model is to answer from what tools have told it
     for round_ in itertools.count():
         with on_interrupt(lambda: engine.submit(Cancel(request.request_id))):
-            engine.submit(replace(request, messages=(*request.messages, *turns), tools=tools.use))
+            offered = ToolUse() if bare else tools.use
+            engine.submit(replace(request, messages=(*request.messages, *turns), tools=offered))
             code, reply, calls = _follow(events, stream, options.rounds, tools)
         if reply is None:
             return code, []
-        ended = reply.stop_reason in ("end", "stop")
-        if round_ and tools and ended and asks_again(calls, tools.made, reply.text):
-            tools = TerminalTools((), (), 0)
+        if tools and not bare and reply.stop_reason in ("end", "stop") and tools.ended(calls, round_, reply.text):
+            bare = True
             continue
+        if bare and calls:
+            print("tenon: The model asked for a tool again in place of an answer.", file=sys.stderr)
+            calls = []
         turns.append(ChatMessage("assistant", reply.text, calls=tuple(calls)))
-        results = tools.results(calls, round_) if calls and ended else []
-        if not results:
+        if not calls or reply.stop_reason not in ("end", "stop"):
             return code, turns
-        turns += results
+        turns += tools.results(calls)
     raise AssertionError
 
 

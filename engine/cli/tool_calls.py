@@ -18,7 +18,7 @@ from engine.sentences import legible
 from engine.text.reply_parts import Spoken
 from engine.text.tool_calls import DESCRIBED, FORMATS
 from engine.text.tool_calls.format import ToolFormat
-from engine.tools.calling import OfferedTool, Outcome, call, end_session, list_tools, offered
+from engine.tools.calling import OfferedTool, Outcome, asks_again, call, end_session, list_tools, offered
 from engine.tools.servers import ToolServer, read_servers, servers
 
 _ROUNDS = 8
@@ -55,7 +55,7 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=_ROUNDS,
-        help="end a reply after so many rounds of calls (default: %(default)s)",
+        help="have the model answer without tools after so many rounds of calls (default: %(default)s)",
     )
 
 
@@ -68,8 +68,9 @@ class TerminalTools:
         self._servers = {"all", *(one.name for one in known)}  # names that no tool's own can be taken for
         self._always: set[str] = set()  # names of tools that the user has allowed in this run
         self._rounds = rounds
-        # Names and arguments of the last turn's calls that were carried out or refused
-        self.made = set[tuple[str, str]]()
+        # Names and arguments of the last turn's calls that were carried out, refused, or failed as they had before
+        self._made = set[tuple[str, str]]()
+        self._failed = set[tuple[str, str, str]]()  # calls with their sentences
         self._form: ToolFormat = DESCRIBED
 
     def __bool__(self) -> bool:
@@ -88,16 +89,25 @@ class TerminalTools:
         """Return what parts the text of the model's next turn from its calls."""
         return Spoken(content, False, self._form, self.use.offered)
 
-    def results(self, calls: Sequence[ToolCall], turn: int) -> list[ChatMessage]:
-        """Carry out the calls of a turn that the user allows; nothing once there were too many turns.
+    def ended(self, calls: Sequence[ToolCall], turn: int, text: str) -> bool:
+        """Return whether the calls of a turn, or the want of any and of words, end the use of tools in a reply."""
+        if calls and turn >= self._rounds:
+            print(
+                f"tenon: After {turn} rounds of calls the model had to answer without tools; --tool-turns allows more.",
+                file=sys.stderr,
+            )
+            return True
+        if turn == 0:
+            self._failed.clear()
+        return turn > 0 and asks_again(calls, self._made, text)
+
+    def results(self, calls: Sequence[ToolCall]) -> list[ChatMessage]:
+        """Carry out the calls of a turn that the user allows.
 
         Raises:
             KeyboardInterrupt: The user has given up.
         """
-        if turn >= self._rounds:
-            print(f"tenon: The reply ended after {turn} rounds of calls; --tool-turns allows more.", file=sys.stderr)
-            return []
-        self.made.clear()
+        self._made.clear()
         return [ChatMessage("tool", self._result(one), answers=one.id) for one in calls]
 
     def _result(self, wish: ToolCall) -> str:
@@ -106,7 +116,7 @@ class TerminalTools:
             return "There is no tool of this name."
         if not self._may(one, wish):
             print(f"tenon: {legible(one.title)} was not called.", file=sys.stderr)
-            self.made.add((wish.name, wish.arguments))
+            self._made.add((wish.name, wish.arguments))
             return "The user did not allow this call."
         pressed: list[bool] = []  # a signal's handler takes no lock
         with on_interrupt(lambda: pressed.append(True)):
@@ -115,8 +125,10 @@ class TerminalTools:
             except Cancelled as error:
                 raise KeyboardInterrupt from error
         self._tell(one, outcome)
-        if not outcome.failed:
-            self.made.add((wish.name, wish.arguments))
+        failure = (wish.name, wish.arguments, outcome.text)
+        if not outcome.failed or failure in self._failed:
+            self._made.add(failure[:2])
+        self._failed.add(failure)
         return outcome.text
 
     def _may(self, one: OfferedTool, wish: ToolCall) -> bool:

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 from math import inf
@@ -25,14 +26,14 @@ import psutil
 from numpy.typing import NDArray
 
 from engine.errors import Cancelled, InvalidOption, RequestTooLarge, TenonError, UnsupportedModel
-from engine.messages import OutputForm, ToolUse
+from engine.messages import OutputForm, Tool, ToolUse
 from engine.preparer import SLOW, Beyond, Died, Preparer
 from engine.sentences import figure, mark
 from engine.text.reasoning import CLOSE
 from engine.text.token_texts import BYTE_LEVEL, BYTE_TOKEN
 from engine.text.tokenizer import Tokenizer, read_tokenizer
 from engine.text.tool_calls import DESCRIBED
-from engine.text.tool_calls.format import ToolFormat
+from engine.text.tool_calls.format import ToolFormat, fields, schema
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher, LLParserLimits, LLTokenizer
@@ -46,7 +47,7 @@ _MOST_CHARACTERS, _LONGER = 1 << 20, 2
 #: second.
 _MOST_WAYS = 10_000
 #: Forms that were within their bounds lately: programs send the same tools with each turn.
-_KNOWN: dict[bytes, dict[str, Any]] = {}
+_KNOWN: dict[tuple[str, str], dict[str, Any]] = {}
 _MOST_KNOWN = 8
 #: Words of the library for what is wrong with a form, and what is said of it.
 _TROUBLES = {
@@ -204,8 +205,8 @@ def form_grammar(
     Args:
         tokenizer: Of the model.
         form: Of the reply.
-        tools: Tools that it may call, with arguments of their schemas; beside a form, of which it is the one or the
-            other, a JSON schema.
+        tools: Tools that it may call, with arguments of their schemas, or of any values where no grammar follows a
+            schema; beside a form, of which it is the one or the other, a JSON schema.
         answer: Text that a form without tools waits for; empty where it begins at once.
         cancelled: True once nobody waits for it any more.
 
@@ -224,6 +225,33 @@ def form_grammar(
         return "", ""
     else:
         kind, text = form.kind, form.text
+    question = (kind, text)
+    found = _KNOWN.get(question)
+    if found is None:
+        found = _compiled(kind, text, cancelled)
+        if found["problem"] and tools.offered:  # zod writes patterns with look-ahead, for one
+            usable = [
+                one if not _compiled(kind, _call_grammar(tokenizer, calls, ToolUse((one,)), None), cancelled)["problem"]
+                else _with_any_values(one)
+                for one in tools.offered
+            ]  # fmt: skip
+            loose = replace(tools, offered=tuple(usable))
+            found = _compiled(kind, _call_grammar(tokenizer, calls, loose, form), cancelled)
+        _check_grammar(found["problem"])
+    _KNOWN[question] = found
+    if len(_KNOWN) > _MOST_KNOWN:
+        del _KNOWN[next(iter(_KNOWN))]
+    return found["grammar"], mark
+
+
+def _with_any_values(tool: Tool) -> Tool:
+    of = schema(tool)
+    any_values = {"type": of["type"], "properties": {name: {} for name in fields(of, of)}}
+    return replace(tool, parameters=json.dumps(any_values))
+
+
+def _compiled(kind: str, text: str, cancelled: Callable[[], bool]) -> dict[str, Any]:
+    """Have a form compiled in a preparer's process; the answer names the library's problem with it."""
     if len(text) > _MOST_CHARACTERS:
         raise RequestTooLarge(
             "The form of the reply has {length} characters, but it may have {most}: make it smaller.",
@@ -231,20 +259,12 @@ def form_grammar(
             length=figure(len(text), ","),
             most=figure(_MOST_CHARACTERS, ","),
         )
-    question = json.dumps((kind, text)).encode()
-    found = _KNOWN.get(question)
-    if found is None:
-        try:
-            found = json.loads(SLOW.ask(f"{__name__}:compiled", question, cancelled, FORM_S))
-        except Beyond:
-            found = {"beyond": True}
+    found: dict[str, Any] = {"beyond": True}
+    with suppress(Beyond):
+        found = json.loads(SLOW.ask(f"{__name__}:compiled", json.dumps((kind, text)).encode(), cancelled, FORM_S))
     if "beyond" in found:
         raise _beyond()
-    _check_grammar(found["problem"])
-    _KNOWN[question] = found
-    if len(_KNOWN) > _MOST_KNOWN:
-        del _KNOWN[next(iter(_KNOWN))]
-    return found["grammar"], mark
+    return found
 
 
 def _beyond() -> RequestTooLarge:

@@ -16,7 +16,7 @@ from engine.messages import Tool, ToolCall, cut_to
 from engine.preparer import Beyond, Preparer, TookTooLong, TookTooMuch
 from engine.sentences import mark, say
 from engine.tools.acts import Act, note_act
-from engine.tools.servers import QUERY, KnownTool, ToolServer, change_server, renewed
+from engine.tools.servers import QUERY, KnownTool, ToolServer, change_server, with_tools
 
 #: Time for a call; the process itself has longer, for a user who signs in.
 CALL_S = 60.0
@@ -95,8 +95,9 @@ def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], tex
 
     Args:
         calls: Calls of the turn.
-        made: Names and arguments of the calls of the turn before it that were carried out or refused. A failed one may
-            be tried again, and an older one too: tests are run once more after a change.
+        made: Names and arguments of the calls of the turn before it that were carried out or refused, or failed as
+            they had before. One that failed once may be tried again, and an older one too: tests are run once more
+            after a change.
         text: What the turn says beside its calls.
     """
     return all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
@@ -146,8 +147,7 @@ def list_tools(
         ToolFailed: It is no server of tools, or does not work.
         Cancelled: Nobody waits any more.
     """
-    found = _asked(server, {"do": "list", "time_s": CALL_S}, cancelled, opened)
-    return _with_tools(server, found["tools"])
+    return with_tools(server, _tools(_asked(server, {"do": "list", "time_s": CALL_S}, cancelled, opened)["tools"]))
 
 
 def end_session(name: str = "") -> None:
@@ -173,7 +173,8 @@ def _called(one: OfferedTool, arguments: object, cancelled: Callable[[], bool], 
         found = _asked(server, question, cancelled, lambda address: None)
     if "changed" in found:
         # One of the command line may have the name of another one that was added.
-        change_server(server.name, lambda now: _with_tools(now, found["changed"]) if now.is_as(server) else now)
+        tools = _tools(found["changed"])
+        change_server(server.name, lambda now: with_tools(now, tools) if now.is_as(server) else now)
         return Outcome(
             say("{name} is not the tool any more that it was: look at it again.", name=one.title), True, True
         )
@@ -229,9 +230,8 @@ def _from(
     return found
 
 
-def _with_tools(server: ToolServer, found: list[dict[str, Any]]) -> ToolServer:
-    now = tuple(from_plain(KnownTool, one) for one in found)
-    return replace(server, tools=renewed(server.tools, now, first=not server.tools))
+def _tools(found: list[dict[str, Any]]) -> list[KnownTool]:
+    return [from_plain(KnownTool, one) for one in found]
 
 
 def _plain(name: str) -> str:

@@ -35,11 +35,11 @@ _TRANSLATED = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96", 
 
 
 def _tool(name: str, description: str, properties: dict[str, str], required: tuple[str, ...] = ()) -> KnownTool:
-    kinds = {
-        field: {"type": "integer", "minimum": 1} if field == "first_line" else {"type": "string"}
-        for field in properties
+    line = {"type": "integer", "minimum": 1}
+    described = {
+        field: {**(line if field == "first_line" else {"type": "string"}), "description": words}
+        for field, words in properties.items()
     }
-    described = {field: {**kind, "description": properties[field]} for field, kind in kinds.items()}
     schema = {"type": "object", "properties": described, "required": list(required), "additionalProperties": False}
     return KnownTool(name, description, json.dumps(schema))
 

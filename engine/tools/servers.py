@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -122,19 +122,16 @@ def servers() -> tuple[ToolServer, ...]:
     own: list[ToolServer] = []
     for kind, tools in OWN_TOOLS.items():
         one = known.pop(kind, ToolServer(kind, kind))
-        own.append(replace(one, kind=kind, arguments=(), tools=renewed(one.tools, tools, first=not one.tools)))
+        own.append(with_tools(replace(one, kind=kind, arguments=()), tools))
     return (*own, *(one for one in known.values() if not one.own))
 
 
-def renewed(before: tuple[KnownTool, ...], now: tuple[KnownTool, ...], first: bool) -> tuple[KnownTool, ...]:
-    """Return a server's tools as they are now, with the user's choices; one that came later is off."""
-    known = {tool.name: tool for tool in before}
-    return tuple(
-        replace(tool, on=known[tool.name].on, allowed=known[tool.name].allowed)
-        if tool.name in known
-        else replace(tool, on=first, allowed="")
-        for tool in now
-    )
+def with_tools(server: ToolServer, tools: Iterable[KnownTool]) -> ToolServer:
+    """Return a server with its tools as they are now and the user's choices; one that came later is off."""
+    before = {tool.name: tool for tool in server.tools}
+    new = KnownTool("", on=not before)
+    known = [(tool, before.get(tool.name, new)) for tool in tools]
+    return replace(server, tools=tuple(replace(tool, on=was.on, allowed=was.allowed) for tool, was in known))
 
 
 def change_server(name: str, change: Callable[[ToolServer], ToolServer | None]) -> None:
@@ -157,7 +154,8 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
         FileRefused: The list cannot be written.
     """
     if server.kind == "address" or (server.kind == "search" and server.place and server.place not in SEARCHES):
-        server = replace(server, place=read_address(server.place) if server.kind == "search" else _url(server.place))
+        place = read_address(server.place)
+        server = replace(server, place=place if server.kind == "search" else server.place.strip())  # with its own path
     if any("\0" in part or not part.isprintable() for part in (server.place, *server.arguments)):
         raise InvalidOption("The command holds characters that no command has: write it on one line.")
     told = {name: value for name, value in secret.items() if _is_told(name, value)}
@@ -174,10 +172,9 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
 
 
 def _is_told(name: str, value: str) -> bool:
-    """Return whether the secret in a value is in Tenon's environment."""
-    if name == QUERY:
-        return bool(_FROM_OUTSIDE.search(value))
-    return bool(_FROM_OUTSIDE.fullmatch(value.removeprefix("Bearer ")))
+    """Return whether all of a value is in Tenon's environment, so that none of it may be a secret."""
+    values = [part.partition("=")[2] for part in value.split("&")] if name == QUERY else [value.removeprefix("Bearer ")]
+    return all(map(_FROM_OUTSIDE.fullmatch, values))
 
 
 def forget_server(server: ToolServer) -> None:
@@ -261,12 +258,6 @@ def _without_query(address: str) -> tuple[str, dict[str, str]]:
     """Return an address without its query, which may hold a key, and that as a secret."""
     place, _, query = address.strip().partition("?")
     return place, {QUERY: query} if query else {}
-
-
-def _url(text: str) -> str:
-    """Return the address of a server of tools, whose path is its own."""
-    read_address(text)
-    return text.strip()
 
 
 def _put(name: str, server: ToolServer | None) -> None:

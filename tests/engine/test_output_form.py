@@ -430,6 +430,26 @@ def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, for
     assert max(counts) > 1
 
 
+@pytest.mark.parametrize("form", ["hermes", "coder"])
+@pytest.mark.parametrize("beside", [{"pattern": "^(?!x)"}, {"type": "string", "minLength": 2, "maxLength": 1}])
+def test_a_tool_whose_schema_no_grammar_follows_takes_any_values_and_others_keep_to_theirs(
+    tmp_path: Path, form: str, beside: dict[str, object]
+) -> None:
+    tokenizer = tokenizer_with(
+        tmp_path, FORMATS[form].marks, "{{ messages }}{{ tools }}{# " + TEMPLATES[form] + " #}", True
+    )
+    at = {"type": "string", **beside}
+    odd = Tool("odd", parameters=json.dumps({"type": "object", "properties": {"at": at}, "required": ["at"]}))
+    for required in (False, True):
+        found, _ = form_grammar(tokenizer, None, ToolUse((odd, NASTY), required=required))
+        alone, _ = form_grammar(tokenizer, None, ToolUse((NASTY,), required=required))
+        kept = [line.partition(": ")[2] for line in alone.splitlines() if "%json" in line]
+        assert kept
+        assert all(one in found for one in kept)
+        assert "(?!x)" not in found
+        assert '"at"' in found
+
+
 @pytest.mark.parametrize(
     "call",
     [

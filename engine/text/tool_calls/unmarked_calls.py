@@ -137,8 +137,10 @@ class UnmarkedCalls:
 
 
 def holds(value: object, of: Mapping[str, Any]) -> bool:
-    """Return whether a value holds to a schema."""
+    """Return whether a value holds to a schema; to one that no grammar follows every object does."""
     matcher = _matcher(json.dumps(of)).deep_copy()
+    if matcher.is_error():
+        return isinstance(value, dict)
     text = json.dumps(_ordered(value, of, of), ensure_ascii=False).replace("\x7f", "\\u007f")
     tokens = [*text.encode("utf-8", "replace")]
     return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()

@@ -235,10 +235,39 @@ def test_a_loop_of_calls_ends(workspace: ScriptedWorkspace, qtbot: QtBot, chat: 
             qtbot.wait(5)
         qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
     say(workspace, chat, wish())
+    qtbot.waitUntil(lambda: not workspace.engine.last(Generate).tools.offered)
+    say(workspace, chat, "There is one file.")
     reply = workspace.reply(chat)
-    assert reply.state is MessageState.COMPLETE
+    assert (reply.state, reply.content) == (MessageState.COMPLETE, "There is one file.")
     assert "2 rounds" in reply.notices[-1]
-    assert states(workspace, chat) == ["done", "done", "failed"]
+    assert states(workspace, chat) == ["done", "done"]
+
+
+@pytest.mark.parametrize(("text", "kept"), [("", ""), ("I look once more.\n", "I look once more.")])
+def test_a_call_in_the_place_of_the_answer_is_told_and_not_shown(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, made: Calls, text: str, kept: str
+) -> None:
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    for turn in (wish(), wish()):
+        say(workspace, chat, turn)
+        qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+    qtbot.waitUntil(lambda: not workspace.engine.last(Generate).tools.offered)
+    say(workspace, chat, text + json.dumps({"name": "list_folder", "arguments": {}}))
+    reply = workspace.reply(chat)
+    assert (reply.state, reply.content, len(reply.steps)) == (MessageState.COMPLETE, kept, 1)
+    assert "in place of an answer" in reply.notices[-1]
+
+
+def test_a_call_that_fails_twice_alike_is_not_made_a_third_time(
+    workspace: ScriptedWorkspace, qtbot: QtBot, chat: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "call", lambda one, wish, cancelled: Outcome("It is not there.", failed=True))
+    workspace.tools.change_tool("folder", "list_folder", lambda one: replace(one, allowed=one.digest))
+    for count in (1, 2, 2):
+        say(workspace, chat, wish())
+        qtbot.waitUntil(lambda: workspace.reply(chat).state is MessageState.WAITING)
+        assert states(workspace, chat) == ["failed"] * count
+    qtbot.waitUntil(lambda: not workspace.engine.last(Generate).tools.offered)
 
 
 @pytest.mark.parametrize(

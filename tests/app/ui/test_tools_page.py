@@ -226,7 +226,7 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     def listed(server: ToolServer, opened: Callable[[str], None], cancelled: Callable[[], bool]) -> ToolServer:
         if server.place == "nothing":
             raise ToolFailed("It does not work.")
-        return replace(server, tools=(KnownTool("look", "Look."), KnownTool("bad", problem="No schema.")))
+        return replace(server, tools=(KnownTool("look", "L\u202eook\x1b[2J"), KnownTool("bad", problem="No schema.")))
 
     monkeypatch.setattr(tools, "list_tools", listed)
     page.field.setPlainText('{"mcpServers": {"files": {"command": "npx", "args": ["-y", "files"]}}}')
@@ -236,6 +236,7 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     panel = page.panels["files"]
     qtbot.waitUntil(panel.box.isChecked)
     assert not panel.rows["bad"].box.isEnabled()
+    assert panel.rows["look"]._about.text() == "L\ufffdook\ufffd[2J"
     assert list(workspace.tools.offered()) == ["look"]
     workspace.tools.change_tool("files", "look", lambda tool: replace(tool, allowed=tool.digest))
     assert not panel.rows["look"].again_button.isHidden()
@@ -255,9 +256,17 @@ def test_a_server_is_added_its_tools_are_listed_and_it_is_removed(
     assert page.field.toPlainText()  # what cannot be read stays to be mended
 
 
+@pytest.mark.parametrize(
+    "query", ["profile=me&key=abc123", "key=${MY_KEY}&other=abc123", "key=${MY_KEY};abc123", "abc123"]
+)
 def test_a_key_in_headers_or_in_the_address_is_in_the_keyring_alone_and_goes_with_its_server(
-    page: ToolsPage, workspace: ScriptedWorkspace, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+    page: ToolsPage,
+    workspace: ScriptedWorkspace,
+    memory_keyring: MemoryKeyring,
+    monkeypatch: pytest.MonkeyPatch,
+    query: str,
 ) -> None:
+    monkeypatch.setenv("MY_KEY", "mine")
     monkeypatch.setattr(tools, "list_tools", lambda server, *rest: replace(server, tools=(KnownTool("look"),)))
     page.field.setPlainText('{"mcpServers": {"far": {"url": "https://far.test", "headers": {"X-Key": "abc123"}}}}')
     page.add_button.click()
@@ -266,11 +275,14 @@ def test_a_key_in_headers_or_in_the_address_is_in_the_keyring_alone_and_goes_wit
     assert server.secret() == {"X-Key": "abc123"}
     workspace.tools.remove("far")
     assert server.secret() == {}
-    page.field.setPlainText("https://far.test/mcp?profile=me&key=abc123")
+    page.field.setPlainText(f"https://far.test/mcp?{query}")
     page.add_button.click()
     assert "abc123" not in (data_folder() / servers.FILE_NAME).read_text()
     (server,) = (one for one in workspace.tools.servers if one.name == "far.test")
-    assert (server.place, server.secret()) == ("https://far.test/mcp", {servers.QUERY: "profile=me&key=abc123"})
+    assert (server.place, server.secret()) == (
+        "https://far.test/mcp",
+        {servers.QUERY: query.replace("${MY_KEY}", "mine")},
+    )
 
 
 def test_a_disk_that_refuses_a_change_is_said_and_nothing_else_is_lost(

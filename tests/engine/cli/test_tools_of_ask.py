@@ -141,21 +141,24 @@ def test_no_tool_is_allowed_by_a_name_that_is_not_its_own(
     other = ToolServer("other", "command", "no-program", on=True, tools=(KnownTool(shadow),))
     answers("n\n")
     tools = TerminalTools([own, other], ["folder"], 8)
-    assert "not allow" in tools.results([ToolCall(shadow, "{}")], 0)[0].content
+    assert "not allow" in tools.results([ToolCall(shadow, "{}")])[0].content
     answers("a\nn\n")
     tools = TerminalTools([own, other], [], 8)
-    assert "not allow" not in tools.results([ToolCall(shadow, "{}")], 0)[0].content
-    assert "not allow" in tools.results([ToolCall("list_folder", "{}")], 0)[0].content
-    assert "not allow" not in tools.results([ToolCall(shadow, "{}")], 0)[0].content
+    assert "not allow" not in tools.results([ToolCall(shadow, "{}")])[0].content
+    assert "not allow" in tools.results([ToolCall("list_folder", "{}")])[0].content
+    assert "not allow" not in tools.results([ToolCall(shadow, "{}")])[0].content
 
 
 def test_a_loop_ends(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = parsed("--tool", f"folder={folder}", "--allow", "all", "--tool-turns", "2")
     with opened_tools(options) as tools:
         wishes = [wish(path="notes.txt", first_line=line) for line in (1, 2, 3)]
-        turns = answered(ScriptedEngine(*wishes), tools, options)
+        engine = ScriptedEngine(*wishes, "3 kg.")
+        turns = answered(engine, tools, options)
     assert [turn.role for turn in turns] == ["assistant", "tool", "assistant", "tool", "assistant"]
-    assert "after 2 rounds" in capsys.readouterr().err
+    assert turns[-1].content == "3 kg."
+    assert not engine.asked[-1].tools.offered
+    assert "After 2 rounds" in capsys.readouterr().err
 
 
 def test_a_model_that_asks_again_answers_without_tools(folder: Path) -> None:
@@ -166,6 +169,29 @@ def test_a_model_that_asks_again_answers_without_tools(folder: Path) -> None:
     assert [turn.role for turn in turns] == ["assistant", "tool", "assistant"]
     assert turns[-1].content == "3 kg."
     assert not engine.asked[-1].tools.offered
+
+
+def test_a_call_in_the_place_of_the_answer_is_told_and_not_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = parsed("--tool", f"folder={folder}", "--allow", "all")
+    bare = json.dumps({"name": "read_file", "arguments": {"path": "notes.txt"}})
+    with opened_tools(options) as tools:
+        turns = answered(ScriptedEngine(bare, bare, bare), tools, options)
+    assert turns[-1] == ChatMessage("assistant", "")
+    out, err = capsys.readouterr()
+    assert out.strip() == ""
+    assert "in place of an answer" in err
+
+
+def test_a_call_that_fails_twice_alike_is_not_made_a_third_time(folder: Path) -> None:
+    options = parsed("--tool", f"folder={folder}", "--allow", "all")
+    with opened_tools(options) as tools:
+        for _ in range(2):  # another message begins anew
+            engine = ScriptedEngine(*[wish(path="none.txt")] * 3, "It is not there.")
+            turns = answered(engine, tools, options)
+            assert [turn.role for turn in turns].count("tool") == 2
+            assert not engine.asked[-1].tools.offered
 
 
 def test_a_call_is_repeated_after_another_one_and_for_another_message(folder: Path) -> None:

@@ -302,6 +302,9 @@ def test_values_hold_to_a_schema_in_any_order() -> None:
     assert holds({"a": {"y": None, "x": 1}}, closed)
     assert not holds({"b": 1}, closed)
     assert not holds({"a": {"x": "1"}}, closed)
+    ahead = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(?!x)"}}}
+    assert holds({"a": "y"}, ahead), "no grammar follows it: the call's maker checks it"
+    assert not holds(["y"], ahead)
 
 
 def test_results_find_their_calls() -> None:

@@ -264,9 +264,10 @@ def test_a_key_in_an_address_reaches_the_server_and_no_sentence(monkeypatch: pyt
             pass
 
     monkeypatch.setenv("MY_OWN_KEY", "abc123")
+    monkeypatch.setenv("MY_PROFILE", "me")
     with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        text = f"http://127.0.0.1:{server.server_address[1]}/mcp?profile=me&key=${{MY_OWN_KEY}}"
+        text = f"http://127.0.0.1:{server.server_address[1]}/mcp?profile=${{MY_PROFILE}}&key=${{MY_OWN_KEY}}"
         ((far, secret),) = read_servers(text)
         kept = keep_server(far, secret)
         with pytest.raises(ToolFailed) as refused:
