@@ -401,31 +401,25 @@ class VisionLayer:
         # Heads whose width is no multiple of 16 end with zeros for the kernels, which change no score and no sum.
         more = -width % HEAD_DIM_MULTIPLE if loader.packed else 0
         plain = order = torch.arange(width)
-        normed = loader.has(f"{prefix}.attn_q_norm.weight")
-        if normed:  # Gemma 4 turns each half of a head by itself: both halves are turned as one
+        gains: dict[str, Tensor] = {}
+        if loader.has(f"{prefix}.attn_q_norm.weight"):
+            # Gemma 4 turns each half of a head by itself: both halves are turned as one.
             order = plain.view(2, 2, -1).transpose(0, 1).flatten()
-        maps = {
-            name: loader.map_of(
-                *(part if part is None else _arranged(part, own, more) for part in (weight, bias)), bounds
-            )
-            for (name, own), (weight, bias, bounds) in zip(
-                (("q", order), ("k", order), ("v", plain)), loader.heads(prefix), strict=True
-            )
-        }
+            for name in ("query", "key"):
+                weight = loader.tensor(f"{prefix}.attn_{name[0]}_norm.weight")
+                gains[f"{name}_norm"] = _arranged(weight, order, more)
+            gains["value_norm"] = torch.ones(width + more)
+        maps = {}
+        for name, (weight, bias, bounds) in zip("qkv", loader.heads(prefix), strict=True):
+            own = plain if name == "v" else order
+            bias = None if bias is None else _arranged(bias, own, more)
+            maps[name] = loader.map_of(_arranged(weight, own, more), bias, bounds)
         output, *others = loader.matrix(f"{prefix}.attn_out")
         maps["output"] = loader.map_of(_arranged(output.t(), plain, more).t(), *others)
-        maps |= (
-            {"gate": loader.linear(gate), "up": loader.linear(up)}
-            if loader.has(f"{gate}.weight")
-            else {"gate": loader.linear(up)}
-        )
-        maps["down"] = loader.linear(down)
-        gains = {
-            f"{name}_norm": _arranged(loader.tensor(f"{prefix}.attn_{name[0]}_norm.weight"), order, more)
-            for name in ("query", "key")
-            if normed
-        } | ({"value_norm": torch.ones(width + more)} if normed else {})
-        self._scale = 1.0 if normed else width**-0.5
+        maps["gate"], maps["down"] = loader.linear(gate if loader.has(f"{gate}.weight") else up), loader.linear(down)
+        if loader.has(f"{gate}.weight"):
+            maps["up"] = loader.linear(up)
+        self._scale = 1.0 if gains else width**-0.5
         self._fused = None
         if loader.packed:
             self._fused = FusedVisionLayer(loader, prefix, values, activation, maps, gains, self._scale)
