@@ -447,8 +447,8 @@ class VisionLayer:
         if rotation is not None:
             cosine, sine = rotation
             heads[:2] = [part * cosine + part.roll(cosine.shape[1] // 2, -1) * sine for part in heads[:2]]
-        each = zip(*(part.split(spans or len(rows), 2) for part in heads), strict=True)
-        mixed = [functional.scaled_dot_product_attention(*parts, scale=self._scale) for parts in each]
+        each = zip(*(torch.split(part, list(spans) or len(rows), 2) for part in heads), strict=True)
+        mixed = [functional.scaled_dot_product_attention(q, k, v, scale=self._scale) for q, k, v in each]
         rows = rows + self._end_norms[0](maps["output"](torch.cat(mixed, 2)[0].transpose(0, 1).flatten(1)))
         normed = self._norms[1](rows)
         inner = activated(self._activation, maps["gate"](normed))
