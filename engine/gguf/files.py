@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 
 from engine.errors import WeightsMissing
@@ -21,6 +22,8 @@ PROJECTOR_KEYS = ("clip.vision.projector_type", "clip.projector_type")
 HEAD_PREFIX = "mtp-"
 PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
 _QUANTIZATION = re.compile(r"(?:^|[-._/])((?:[IP]?Q\d\w*|P?TQ\d\w*|(?:MX|NV)FP4|B?F16|F32))(?=[-./]|$)", re.IGNORECASE)
+#: Words in the names of files that lie beside a model.
+_BESIDE = re.compile(r"(?:^|(?<=[-_.]))(?:mmproj|mtp|dflash\d?|dspark)(?=[-_.]|$)")
 #: M.gguf.part1of3, M.gguf-split-a, M.gguf.001: a file that was cut anywhere, for a site with a limit on size.
 _PIECE = re.compile(
     r"(?P<whole>.+\.gguf)[-._](?:(?:part|split)[-._]?(?:[a-z]{1,2}|\d+(?:[-_]?of[-_]?\d+)?)|\d{2,3})",
@@ -72,6 +75,13 @@ def names_tower(name: str) -> bool:
 def names_block_draft(name: str) -> bool:
     """Return whether a file's name is that of a draft of whole blocks (DFlash, DSpark) in GGUF."""
     return name.lower().endswith(SUFFIX) and _BLOCK_DRAFT.search(name) is not None
+
+
+def distance(name: str, model: str) -> tuple[bool, int]:
+    """Return how far a file's name, without its type, is from that of a model it may belong to; less is nearer."""
+    stems = (_QUANTIZATION.sub("", one.lower().removesuffix(SUFFIX)) for one in (name, model))
+    own, other = (_BESIDE.sub("", stem).strip("-_.") for stem in stems)
+    return own != other, -sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(own, other, strict=False)))
 
 
 def lone_draft(place: Path) -> Path:

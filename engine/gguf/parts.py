@@ -18,6 +18,7 @@ from engine.gguf.files import (
     PROJECTOR_KEYS,
     SUFFIX,
     check_whole,
+    distance,
     gguf_models,
     is_gguf,
     names_head,
@@ -267,12 +268,8 @@ def find_tower(path: Path, named: Iterable[Path] = ()) -> Path | None:
         named: Files that the user named, in any folder; they come before those beside the model.
     """
     own, near = ([file for file in files if names_tower(file.name)] for files in (named, path.parent.glob("*")))
-
-    def rank(file: Path) -> tuple[bool, int, int]:
-        name = file.name.lower().replace("mmproj-", "").replace("-mmproj", "")
-        return (*_alike(file.with_name(name), path.with_name(path.name.lower())), file.stat().st_size)
-
-    return max((file for file in own or near if file != path), key=rank, default=None)
+    found = (file for file in own or near if file != path)
+    return min(found, key=lambda file: (distance(file.name, path.name), -file.stat().st_size), default=None)
 
 
 def projector_of(metadata: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from engine.errors import InvalidOption, NotOnHub
-from engine.gguf.files import SUFFIX, names_block_draft, names_head, names_model, names_tower, quantization_of
+from engine.gguf.files import SUFFIX, distance, names_block_draft, names_head, names_model, names_tower, quantization_of
 from engine.hub.record import FileFormat
 from engine.sentences import mark
 from engine.weights.draft_kind import (
@@ -197,9 +197,16 @@ def without_adapter(names: Collection[str]) -> Collection[str]:
 
 
 def _quantized(
-    files: Iterable[HubFile], wanted: Callable[[str], bool] = names_model
+    files: Iterable[HubFile], wanted: Callable[[str], bool] = names_model, model: str = ""
 ) -> dict[str | None, list[HubFile]]:
-    """Return the GGUF models of a repository, or others whose names are wanted, by quantization, whole or in parts."""
+    """Return the GGUF models of a repository, or the files beside one, by quantization, whole or in parts.
+
+    Of several of one quantization those are taken whose name is nearest to the model's, then the smallest.
+    """
+
+    def rank(parts: list[HubFile]) -> tuple[tuple[bool, int], int]:
+        return distance(parts[0].local_name, model), _size(parts)
+
     by_model: dict[str, list[HubFile]] = {}
     for file in files:
         name = file.local_name
@@ -209,7 +216,7 @@ def _quantized(
     for parts in by_model.values():
         quantization = quantization_of(parts[0].name)
         if len(parts) == _parts(parts[0].name) and (
-            quantization not in found or _size(parts) < _size(found[quantization])
+            quantization not in found or rank(parts) < rank(found[quantization])
         ):
             found[quantization] = parts
     return found
@@ -236,11 +243,19 @@ def _choose_gguf(listing: Listing, quantized: dict[str | None, list[HubFile]], q
         chosen = next(name for name in wanted if name in quantized)
     if names_block_draft(quantized[chosen][0].local_name):
         return Selection("gguf", _by_size(quantized[chosen]), chosen, alternatives)
-    beside = (_quantized(listing.files, wanted) for wanted in (names_head, names_block_draft))
-    head, draft = (found.get(chosen) or min(found.values(), key=_size, default=[]) for found in beside)
+    model = quantized[chosen][0].local_name
+
+    def nearest(wanted: Callable[[str], bool], first: tuple[str | None, ...]) -> list[HubFile]:
+        found = _quantized(listing.files, wanted, model)
+        types = [*first, *sorted(found, key=lambda name: _size(found[name]))]
+        kind = min(
+            found, key=lambda name: (distance(found[name][0].local_name, model), types.index(name)), default=None
+        )
+        return found.get(kind, [])
+
+    head, draft = (nearest(wanted, (chosen,)) for wanted in (names_head, names_block_draft))
     names = tuple(file.name for file in draft)
-    towers = _quantized(listing.files, names_tower)
-    tower = next((towers[name][0] for name in (*_TOWER_TYPES, *towers) if name in towers), None)
+    tower = next(iter(nearest(names_tower, _TOWER_TYPES)), None)
     return Selection("gguf", _by_size([*quantized[chosen], *head]), chosen, alternatives, names, tower)
 
 

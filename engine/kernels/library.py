@@ -20,7 +20,7 @@ PANEL_ROWS = 32
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 25  # TENON_VERSION in csrc/tenon.h
+_VERSION = 26  # TENON_VERSION in csrc/tenon.h
 
 
 class NotPackable(ValueError):
@@ -61,6 +61,7 @@ class Packed:
         type: Type of its blocks, by GGML's number (`engine.kernels.blocks`).
         rotation: Rotation of the rows that it multiplies, or None.
         factor: (1,) float32 that multiplies all results, or None.
+        bounds: (4,) float32, least and most of the numbers that it multiplies, then of the results; or None.
     """
 
     data: Tensor
@@ -69,6 +70,7 @@ class Packed:
     type: int = -1
     rotation: Rotation | None = None
     factor: Tensor | None = None
+    bounds: Tensor | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -95,6 +97,7 @@ class Matrix(ctypes.Structure):
         ("order", ctypes.c_void_p),
         ("rotated", ctypes.c_int64),
         ("factor", ctypes.c_void_p),
+        ("bounds", ctypes.c_void_p),
     )
 
     @classmethod
@@ -102,11 +105,11 @@ class Matrix(ctypes.Structure):
         """Point at a matrix and a bias (rows,) float32; for ``refined_above`` see `engine.kernels.blocks.matmul`."""
         turned = packed.rotation
         signs, order, width = (None, None, 0) if turned is None else (turned.signs, turned.order, turned.width)
-        at_bias, at_signs, at_order, at_factor = (
-            None if one is None else one.data_ptr() for one in (bias, signs, order, packed.factor)
+        at_bias, at_signs, at_order, at_factor, at_bounds = (
+            None if one is None else one.data_ptr() for one in (bias, signs, order, packed.factor, packed.bounds)
         )
         places = (packed.data.data_ptr(), at_bias, packed.rows, packed.columns, packed.type, refined_above)
-        return cls(*places, at_signs, at_order, width, at_factor)
+        return cls(*places, at_signs, at_order, width, at_factor, at_bounds)
 
 
 @dataclass(frozen=True)

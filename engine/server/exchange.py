@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, ClassVar
 
 from engine.documents.pictures import MAX_PICTURE_BYTES, read_picture
-from engine.errors import InvalidOption
+from engine.errors import Cancelled, InvalidOption
 from engine.messages import (
     MOST_PARTS,
     SAMPLING_RANGES,
@@ -54,6 +54,7 @@ MOST_TOOL_CHARACTERS = 1 << 20
 MOST_BIASES = 16_384
 #: As many as Anthropic's own server takes: https://docs.anthropic.com/en/docs/build-with-claude/vision
 MOST_PICTURES = 100
+_PICTURES_S = 120.0  # for all of a request's: each may take 20 s to fetch and 60 s to read
 _FORBIDDEN = -100.0
 _TOKEN_ID = re.compile(r"[0-9]{1,9}")
 _TEXT_ONLY = (
@@ -382,13 +383,18 @@ def with_pictures_read(request: Generate, addresses: bool) -> Generate:
         addresses: True to fetch them.
 
     Raises:
-        Refused: One is none, is too large, or is not fetched.
+        Refused: One is none, is too large, or is not fetched; or all of them take too long.
     """
-    room = MAX_PICTURE_BYTES  # of all that are fetched
+    room, end = MAX_PICTURE_BYTES, time.monotonic() + _PICTURES_S  # of all that are fetched, and of all
+
+    def is_late() -> bool:
+        return time.monotonic() >= end
 
     def read(one: Picture) -> Picture:
         nonlocal room
         content = one.content
+        if is_late():
+            raise Cancelled("")
         if one.name:
             if not addresses:
                 raise Refused(400, _NOT_FETCHED, "messages", "not_supported")
@@ -396,12 +402,15 @@ def with_pictures_read(request: Generate, addresses: bool) -> Generate:
 
             content = get_public(one.name, "image/*", room)[1].content
             room -= len(content)
-        return read_picture(content, at=one.at)
+        return read_picture(content, cancelled=is_late, at=one.at)
 
     try:
         return request.with_pictures(read)
     except InvalidOption as error:
         raise Refused(400, error.message, "messages") from error
+    except Cancelled as error:
+        sentence = f"The pictures took more than {_PICTURES_S:.0f} s: send fewer, smaller ones, and none by address."
+        raise Refused(400, sentence, "messages") from error
 
 
 def timings(reply: Reply) -> dict[str, Any]:

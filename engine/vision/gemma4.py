@@ -21,7 +21,7 @@ _THETA = 100.0
 class Gemma4Tower(GridTower):
     """Gemma 4's: pictures of their own proportions, as large as the number of their rows admits."""
 
-    image, around, normed_heads = ANCHORS["gemma4v"], ("<|image>", "<image|>"), True
+    image, around = ANCHORS["gemma4v"], ("<|image>", "<image|>")
 
     def __init__(self, tensors: TowerTensors) -> None:
         super().__init__(tensors)
@@ -50,7 +50,7 @@ class Gemma4Tower(GridTower):
 
     def rows(self, pixels: Sequence[Tensor]) -> Generator[None, None, list[Tensor]]:
         found, high, wide = self._patches(2 * self.normalised(pixels[0]) - 1)
-        rotation = rotation_of(torch.stack(self._angles(high, wide, _THETA)[::-1], 1))
+        rotation = rotation_of(torch.cat(self._angles(high, wide, _THETA)[::-1], -1))
         rows = yield from self._through(self._patch(found) + self._placed(high, wide), rotation)
         pooled = functional.avg_pool2d(rows.t().view(1, -1, high, wide), self.values.merge)[0].flatten(1).t()
         pooled = pooled.contiguous() * self.values.hidden**0.5

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, ClassVar, Literal
 
@@ -19,17 +19,20 @@ from torch.nn import functional
 from engine.errors import TensorMismatch
 from engine.gguf.stored_tensor import BF16
 from engine.kernels import library
+from engine.kernels.layer import HEAD_DIM_MULTIPLE
 from engine.messages import Picture, PictureLayout
 from engine.model.block import activated
 from engine.model.config import ACTIVATIONS
-from engine.model.linear import Linear, LinearMap, Norm, PackedLinear
+from engine.model.linear import Linear, Norm, PackedLinear
 from engine.model.packed_loader import pack
 from engine.vision.fused_layer import FusedVisionLayer
 
 #: Rows of the largest picture, whatever the image processor allows: attention over its patches grows with their square.
 MOST_ROWS = 2048
-#: Cosines and sines of queries and keys, (n, parts of a head, width of a part).
+#: Cosines of queries and keys, [cos, cos], and sines, [-sin, sin]: (n, width of a head) each.
 Rotation = tuple[Tensor, Tensor]
+#: A map of rows, (n, in) to (n, out).
+Map = Callable[[Tensor], Tensor]
 #: Names of a layer's modules in SigLIP, by llama.cpp's.
 SIGLIP_NAMES = {
     "v.patch_embd": "embeddings.patch_embedding",
@@ -105,7 +108,6 @@ class Tower(ABC):
     chained: ClassVar[bool] = False  # True if each size of a picture is made of the one before
     # Layers of the decoder in which the rows of a picture see each other: none, those with a window, or all
     mutual: Literal["", "windows", "all"] = ""
-    normed_heads: ClassVar[bool] = False  # True if heads are normed as in Gemma 4
 
     def __init__(self, tensors: TowerTensors) -> None:
         self.values = tensors.values
@@ -162,8 +164,7 @@ class Tower(ABC):
     def _load(self, loader: Loader) -> None:
         self._patch = loader.patch_map(self.values.patch)
         self._layers = [
-            VisionLayer(loader, f"v.blk.{layer}", self.values, self.activation, self.normed_heads)
-            for layer in range(self.values.layers)
+            VisionLayer(loader, f"v.blk.{layer}", self.values, self.activation) for layer in range(self.values.layers)
         ]
 
     def _through(self, rows: Tensor, rotation: Rotation | None = None) -> Generator[None, None, Tensor]:
@@ -255,9 +256,8 @@ def merged(rows: Tensor, grid: Sequence[int], merge: int, by_channel: bool = Fal
 
 
 def rotation_of(angles: Tensor) -> Rotation:
-    """Return the rotation by angles, (n, width / 2) or (n, parts of a head, width of a part / 2)."""
-    angles = torch.cat((angles, angles), -1).view(len(angles), -1, 2 * angles.shape[-1])
-    return angles.cos(), angles.sin()
+    """Return the rotation by angles, (n, width / 2)."""
+    return torch.cat((angles, angles), -1).cos(), torch.cat((-angles, angles), -1).sin()
 
 
 def check_positions(found: int, wanted: int) -> None:
@@ -318,37 +318,41 @@ class Loader:
         """Read a tensor that a tower may lack; None if it does."""
         return self.tensor(name) if self.has(name) else None
 
-    def network(self, *names: str) -> Callable[[Tensor], Tensor]:
+    def network(self, *names: str) -> Map:
         """Return maps of matrices, one after the other, with GELU between them."""
         first, *others = (self.linear(name) for name in names)
         return lambda rows: reduce(lambda inner, one: one(functional.gelu(inner)), others, first(rows))
 
-    def linear(self, *names: str) -> Callable[[Tensor], Tensor]:
-        """Return one map of matrices over the same rows, with their biases; inputs and results may have bounds."""
-        if any(self.has(f"{name}.input_max") for name in names):
-            maps = [self._bounded(name) for name in names]
-            return lambda rows: torch.cat([one(rows) for one in maps], -1)
-        return self.map_of(*self.joined(*names))
+    def linear(self, name: str) -> Map:
+        """Return the map of a matrix, with its bias and its bounds."""
+        return self.map_of(*self.matrix(name))
 
-    def _bounded(self, name: str) -> Callable[[Tensor], Tensor]:
-        inner = self.map_of(*self.joined(name))
-        low, high, least, most = (
-            self.tensor(f"{name}.{end}_{bound}").item() for end in ("input", "output") for bound in ("min", "max")
-        )
-        return lambda rows: inner(rows.clamp(low, high)).clamp(least, most)
-
-    def joined(self, *names: str) -> tuple[Tensor, Tensor | None]:
-        """Return matrices over the same rows as one, (out, in) float32, and their biases."""
+    def matrix(self, name: str) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Return a matrix (out, in) float32, its bias, and least and most of its inputs and of its results."""
         self._check()
-        weight = torch.cat([self.tensor(f"{name}.weight").flatten(1) for name in names])
-        bias = torch.cat([self.tensor(f"{name}.bias") for name in names]) if self.has(f"{names[0]}.bias") else None
-        return weight, bias
+        ends = [f"{name}.{end}_{bound}" for end in ("input", "output") for bound in ("min", "max")]
+        bounds = torch.cat([self.tensor(end).flatten() for end in ends]) if self.has(ends[0]) else None
+        return self.tensor(f"{name}.weight").flatten(1), self.vector(f"{name}.bias"), bounds
 
-    def map_of(self, weight: Tensor, bias: Tensor | None = None) -> LinearMap:
-        """Return the map of a matrix, (out, in) float32."""
-        return PackedLinear(pack(weight.contiguous(), BF16), bias) if self.packed else Linear(weight, bias)
+    def heads(self, prefix: str) -> list[tuple[Tensor, Tensor | None, Tensor | None]]:
+        """Return the matrices to queries, keys and values, each as `matrix` does."""
+        if not self.has(f"{prefix}.attn_qkv.weight"):
+            return [self.matrix(f"{prefix}.attn_{part}") for part in "qkv"]
+        weight, bias, bounds = self.matrix(f"{prefix}.attn_qkv")
+        biases = [None] * 3 if bias is None else bias.chunk(3)
+        return [(part, own, bounds) for part, own in zip(weight.chunk(3), biases, strict=True)]
 
-    def patch_map(self, side: int) -> LinearMap:
+    def map_of(self, weight: Tensor, bias: Tensor | None = None, bounds: Tensor | None = None) -> Map:
+        """Return the map of a matrix, (out, in) float32; ``bias`` and ``bounds`` as from `matrix`."""
+        if self.packed:
+            return PackedLinear(replace(pack(weight.contiguous(), BF16), bounds=bounds), bias)
+        linear = Linear(weight, bias)
+        if bounds is None:
+            return linear
+        low, high, least, most = bounds.tolist()
+        return lambda rows: linear(rows.clamp(low, high)).clamp(least, most)
+
+    def patch_map(self, side: int) -> Map:
         """Return the map of a patch's pixels, (n, 3 * side * side) by channel, line and column."""
         weight = self.tensor("v.patch_embd.weight")
         second = self.vector("v.patch_embd.weight.1")
@@ -361,7 +365,7 @@ class Loader:
             weight = weight.view(-1, side * side, 3).transpose(1, 2)
         return self.map_of(weight.reshape(len(weight), -1, numbers).sum(1), self.vector("v.patch_embd.bias"))
 
-    def norm(self, name: str, epsilon: float, optional: bool = False) -> Callable[[Tensor], Tensor]:
+    def norm(self, name: str, epsilon: float, optional: bool = False) -> Map:
         """Return a norm: of the layer if it has a bias, else by the root of the mean square.
 
         Args:
@@ -385,34 +389,46 @@ class VisionLayer:
         prefix: Beginning of their names.
         values: Heads, and the epsilon of its norms.
         activation: Name of the function between the matrices of the network.
-        normed_heads: True if queries, keys and values are normed by head, and scores not scaled (Gemma 4).
     """
 
-    def __init__(self, loader: Loader, prefix: str, values: TowerValues, activation: str, normed_heads: bool) -> None:
-        up, down = f"{prefix}.ffn_up", f"{prefix}.ffn_down"
+    def __init__(self, loader: Loader, prefix: str, values: TowerValues, activation: str) -> None:
+        up, down, gate = (f"{prefix}.ffn_{part}" for part in ("up", "down", "gate"))
         # Some converters have called the two by each other's names.
         narrow, rows = (loader.tensor(f"{name}.weight").shape[0] for name in (f"{prefix}.ln1", up))
         if rows == narrow != loader.tensor(f"{down}.weight").shape[0]:
             up, down = down, up
-        ends = [f"{prefix}.attn_post_norm", f"{prefix}.ffn_post_norm"]
-        plain = not normed_heads and not any(loader.has(f"{name}.weight") for name in ends)
-        self._fused = (
-            FusedVisionLayer(loader, prefix, values, activation, up, down) if loader.packed and plain else None
-        )
-        if self._fused is not None:
+        width = values.hidden // values.heads
+        # Heads whose width is no multiple of 16 end with zeros for the kernels, which change no score and no sum.
+        more = -width % HEAD_DIM_MULTIPLE if loader.packed else 0
+        plain = order = torch.arange(width)
+        gains: dict[str, Tensor] = {}
+        if loader.has(f"{prefix}.attn_q_norm.weight"):
+            # Gemma 4 turns each half of a head by itself: both halves are turned as one.
+            order = plain.view(2, 2, -1).transpose(0, 1).flatten()
+            for name in ("query", "key"):
+                weight = loader.tensor(f"{prefix}.attn_{name[0]}_norm.weight")
+                gains[f"{name}_norm"] = _arranged(weight, order, more)
+            gains["value_norm"] = torch.ones(width + more)
+        maps = {}
+        for name, (weight, bias, bounds) in zip("qkv", loader.heads(prefix), strict=True):
+            own = plain if name == "v" else order
+            bias = None if bias is None else _arranged(bias, own, more)
+            maps[name] = loader.map_of(_arranged(weight, own, more), bias, bounds)
+        output, *others = loader.matrix(f"{prefix}.attn_out")
+        maps["output"] = loader.map_of(_arranged(output.t(), plain, more).t(), *others)
+        maps["gate"], maps["down"] = loader.linear(gate if loader.has(f"{gate}.weight") else up), loader.linear(down)
+        if loader.has(f"{gate}.weight"):
+            maps["up"] = loader.linear(up)
+        self._scale = 1.0 if gains else width**-0.5
+        self._fused = None
+        if loader.packed:
+            self._fused = FusedVisionLayer(loader, prefix, values, activation, maps, gains, self._scale)
             return
-        self._heads, self._activation, self._epsilon = values.heads, activation, values.epsilon
+        self._heads, self._activation, self._maps = values.heads, activation, maps
         self._norms = [loader.norm(f"{prefix}.{name}", values.epsilon) for name in ("ln1", "ln2")]
-        self._end_norms = [loader.norm(name, values.epsilon, optional=True) for name in ends]
-        self._head_norms = (
-            [loader.norm(f"{prefix}.attn_{name}_norm", values.epsilon) for name in "qk"] if normed_heads else None
-        )
-        parts = ["attn_qkv"] if loader.has(f"{prefix}.attn_qkv.weight") else ["attn_q", "attn_k", "attn_v"]
-        self._qkv = loader.linear(*(f"{prefix}.{part}" for part in parts))
-        self._output = loader.linear(f"{prefix}.attn_out")
-        gated = loader.has(f"{prefix}.ffn_gate.weight")
-        self._gate = loader.linear(f"{prefix}.ffn_gate") if gated else None
-        self._up, self._down = loader.linear(up), loader.linear(down)
+        ends = ("attn_post_norm", "ffn_post_norm")
+        self._end_norms = [loader.norm(f"{prefix}.{name}", values.epsilon, optional=True) for name in ends]
+        self._head_norms = [Norm(gain, values.epsilon) for gain in gains.values()]
 
     def __call__(self, rows: Tensor, rotation: Rotation | None = None, spans: Sequence[int] = ()) -> Tensor:
         """Return the rows after it, (n, hidden).
@@ -424,28 +440,25 @@ class VisionLayer:
         """
         if self._fused is not None:
             return self._fused(rows, rotation, spans)
-        heads = self._qkv(self._norms[0](rows)).view(len(rows), 3, self._heads, -1)
-        queries, keys, values = heads.permute(1, 2, 0, 3)[:, None]
-        scale = None
-        if self._head_norms is not None:
-            queries, keys = (norm(part) for norm, part in zip(self._head_norms, (queries, keys), strict=True))
-            values = functional.rms_norm(values, values.shape[-1:], eps=self._epsilon)
-            scale = 1.0
+        normed, maps = self._norms[0](rows), self._maps
+        heads = [maps[name](normed).view(1, len(rows), self._heads, -1).transpose(1, 2) for name in "qkv"]
+        if self._head_norms:
+            heads = [norm(part) for norm, part in zip(self._head_norms, heads, strict=True)]
         if rotation is not None:
-            queries, keys = (_turned(part, *rotation) for part in (queries, keys))
-        each = zip(*(part.split(spans or len(rows), 2) for part in (queries, keys, values)), strict=True)
-        mixed = torch.cat([functional.scaled_dot_product_attention(q, k, v, scale=scale) for q, k, v in each], 2)
-        rows = rows + self._end_norms[0](self._output(mixed[0].transpose(0, 1).reshape(len(rows), -1)))
+            cosine, sine = rotation
+            heads[:2] = [part * cosine + part.roll(cosine.shape[1] // 2, -1) * sine for part in heads[:2]]
+        each = zip(*(torch.split(part, list(spans) or len(rows), 2) for part in heads), strict=True)
+        mixed = [functional.scaled_dot_product_attention(q, k, v, scale=self._scale) for q, k, v in each]
+        rows = rows + self._end_norms[0](maps["output"](torch.cat(mixed, 2)[0].transpose(0, 1).flatten(1)))
         normed = self._norms[1](rows)
-        inner = activated(self._activation, self._up(normed) if self._gate is None else self._gate(normed))
-        return rows + self._end_norms[1](self._down(inner if self._gate is None else inner * self._up(normed)))
+        inner = activated(self._activation, maps["gate"](normed))
+        return rows + self._end_norms[1](maps["down"](inner * maps["up"](normed) if "up" in maps else inner))
 
 
-def _turned(heads: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    parts = heads.reshape(*heads.shape[:-1], *cosine.shape[1:])
-    first, second = parts.chunk(2, -1)
-    turned: Tensor = parts * cosine + torch.cat((-second, first), -1) * sine
-    return turned.flatten(-2)
+def _arranged(part: Tensor, order: Tensor, more: int) -> Tensor:
+    """Return heads (heads * width, ...) with their channels in an order, each with so many zeros behind them."""
+    heads = part.reshape(-1, len(order), part[0].numel())[:, order]
+    return functional.pad(heads, (0, 0, 0, more)).reshape(-1, *part.shape[1:])
 
 
 def patches(picture: Tensor, side: int) -> Tensor:

@@ -41,12 +41,17 @@ int64_t product_items(const struct product *p)
     return (p->job.n + PANEL_ROWS - 1) / PANEL_ROWS * ((p->job.m + MOST_TOKENS - 1) / MOST_TOKENS);
 }
 
+static int bound_alike(const float *a, const float *b)
+{
+    return a == b || (a && b && a[0] == b[0] && a[1] == b[1]);
+}
+
 int product_shares_form(const struct product *a, const struct product *b)
 {
     const struct block_type *s = a->job.type, *t = b->job.type;
     return a->multiplier == b->multiplier && a->job.k == b->job.k && a->job.refined_above == b->job.refined_above
            && a->matrix->rotated == b->matrix->rotated && a->matrix->signs == b->matrix->signs
-           && a->matrix->order == b->matrix->order
+           && a->matrix->order == b->matrix->order && bound_alike(a->matrix->bounds, b->matrix->bounds)
            && (s == t || (s && t && s->sub == t->sub && s->mins == t->mins && s->zero == t->zero));
 }
 
@@ -82,7 +87,7 @@ static int64_t form_bytes(const struct product *p)
 
 int64_t product_scratch_bytes(const struct product *p)
 {
-    return form_bytes(p) + (p->matrix->rotated ? float_bytes(p->job.m * p->job.inner) : 0);
+    return form_bytes(p) + (p->matrix->rotated || p->matrix->bounds ? float_bytes(p->job.m * p->job.inner) : 0);
 }
 
 void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_stride)
@@ -96,20 +101,31 @@ void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_s
         p->job.rest = term_bytes(p);
         p->job.refined = scratch + 2 * p->job.rest;
     }
-    p->turned = (float *)(void *)(scratch + form_bytes(p));
+    p->changed = (float *)(void *)(scratch + form_bytes(p));
+}
+
+/* A NaN stays one. */
+static void bound(const float *x, const float *bounds, int64_t n, float *out)
+{
+    const float least = bounds[0], most = bounds[1];
+    for (int64_t i = 0; i < n; i++) {
+        const float risen = x[i] < least ? least : x[i];
+        out[i] = risen > most ? most : risen;
+    }
 }
 
 void product_prepare(const struct product *p, const float *x, int64_t token)
 {
     const struct tenon_matrix *a = p->matrix;
+    float *changed = p->changed + token * a->k;
     if (a->rotated) {
-        float *turned = p->turned + token * a->k;
         for (int64_t i = 0; i < a->k; i++)
-            turned[i] = x[a->order ? a->order[i] : i] * a->signs[i];
-        dispatch_highest()->rows->hadamard(turned, a->k, a->rotated);
-        x = turned;
+            changed[i] = x[a->order ? a->order[i] : i] * a->signs[i];
+        dispatch_highest()->rows->hadamard(changed, a->k, a->rotated);
     }
-    p->multiplier->prepare(&p->job, x, token);
+    if (a->bounds)
+        bound(x, a->bounds, a->k, changed);
+    p->multiplier->prepare(&p->job, a->rotated || a->bounds ? changed : x, token);
 }
 
 void tenon_hadamard(float *x, int64_t k, int64_t width)
@@ -120,8 +136,12 @@ void tenon_hadamard(float *x, int64_t k, int64_t width)
 void product_multiply(const struct product *p, int64_t item)
 {
     const int64_t panels = (p->job.n + PANEL_ROWS - 1) / PANEL_ROWS, token = item / panels * MOST_TOKENS;
-    const int64_t left = p->job.m - token;
-    p->multiplier->multiply(&p->job, item % panels, token, left < MOST_TOKENS ? left : MOST_TOKENS);
+    const int64_t left = p->job.m - token, tokens = left < MOST_TOKENS ? left : MOST_TOKENS;
+    p->multiplier->multiply(&p->job, item % panels, token, tokens);
+    const int64_t first = item % panels * PANEL_ROWS, rest = p->job.n - first;
+    float *out = p->job.out + token * p->job.out_stride + first;
+    for (int64_t i = 0; p->matrix->bounds && i < tokens; i++, out += p->job.out_stride)
+        bound(out, p->matrix->bounds + 2, rest < PANEL_ROWS ? rest : PANEL_ROWS, out);
 }
 
 struct products products_of(struct product *into, const struct tenon_matrix *const *matrices, int count, int64_t m)

@@ -10,7 +10,7 @@ struct product {
     struct job job;
     const struct multiplier *multiplier;
     const struct tenon_matrix *matrix;
-    float *turned;              /* (m, k): rotated inputs */
+    float *changed;             /* (m, k): rotated or bounded inputs */
 };
 
 /* The product of `m` tokens with an arranged matrix, by the instruction set chosen for that width. */

@@ -70,7 +70,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 25, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 26, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -120,6 +120,7 @@ struct tenon_matrix {
     const int32_t *order;       /* (k) or NULL */
     int64_t rotated;
     const float *factor;        /* multiplies all outputs before the bias is added; or NULL */
+    const float *bounds;        /* (4): least and most of each input, then of each output; or NULL. Not with a rotation */
 };
 
 /* Rotates a row in place: each `width` places, a power of two, by the Walsh-Hadamard matrix, whose entries are 1 and -1. */

@@ -88,6 +88,24 @@ def test_the_encoder_of_pictures_is_the_one_that_the_kernels_multiply_as_it_is(
             assert {file.name for file in chosen.files_with(True)} == {"m-Q4_K_M.gguf", *([taken] if taken else [])}
 
 
+def test_of_encoders_for_several_models_the_one_is_taken_that_is_named_like_the_model() -> None:
+    models = {f"Seer-{size}-it-Q4_K_M.gguf": weight for size, weight in (("2B", 20), ("4B", 40), ("12B", 120))}
+    beside = {
+        "mmproj-Seer-2B-it-BF16.gguf": 5, "mmproj-Seer-4B-it-F16.gguf": 6, "mmproj-Seer-4B-it-Q8_0.gguf": 3,
+        "Seer-12B-it.mmproj-bf16.gguf": 9, "mtp-Seer-2B-it-Q4_K_M.gguf": 2, "mtp-Seer-12B-it-Q8_0.gguf": 4,
+    }  # fmt: skip
+    towers = {"2B": "mmproj-Seer-2B-it-BF16.gguf", "4B": "mmproj-Seer-4B-it-F16.gguf"}
+    for size, tower in {**towers, "12B": "Seer-12B-it.mmproj-bf16.gguf"}.items():
+        chosen = choose_files(only_file(listing({**models, **beside}), f"Seer-{size}-it-Q4_K_M.gguf"))
+        assert chosen.tower is not None
+        assert chosen.tower.name == tower
+    larger = listing({"Seer-12B-it-Q4_K_M.gguf": 120, **beside})
+    assert {file.name for file in choose_files(larger).files} == {
+        "Seer-12B-it-Q4_K_M.gguf",
+        "mtp-Seer-12B-it-Q8_0.gguf",
+    }
+
+
 @pytest.mark.parametrize(
     ("files", "taken"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -62,6 +63,19 @@ def test_every_width_agrees_with_float64_and_with_every_other(name: str, instruc
     others = torch.randn(64, 512) * 100
     others[7] = x[7]
     assert torch.equal(blocks.matmul(packed, others)[7], together[7])
+
+
+def test_inputs_and_results_stay_within_bounds(instruction_set: str) -> None:
+    """A NaN is no number outside of them: it makes its token's results NaN, as without bounds."""
+    bounds = torch.tensor([-0.5, 0.25, -0.1, 0.2])
+    packed = replace(matrix("BF16", 70, 512), bounds=bounds)
+    x = torch.randn(515, 512, generator=torch.Generator().manual_seed(2))
+    x[3, 5] = torch.nan
+    expected = blocks.matmul(replace(packed, bounds=None), x.clamp(*bounds[:2])).clamp(*bounds[2:])
+    known = expected.nan_to_num()
+    assert (known.min(), known.max()) == tuple(bounds[2:])
+    assert expected[3].isnan().all()
+    torch.testing.assert_close(blocks.matmul(packed, x), expected, rtol=0, atol=0, equal_nan=True)
 
 
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])

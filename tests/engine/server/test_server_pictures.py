@@ -131,6 +131,15 @@ def test_pictures_are_fetched_from_the_internet_if_the_user_says_so(
             fetched(f"{place}/big.png")
 
 
+def test_the_pictures_of_a_request_have_a_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are: each alone may take a minute."""
+    monkeypatch.setattr("engine.server.exchange._PICTURES_S", 0.0)
+    for url in (URL, "https://example.org/a.png"):
+        turns = [turn(Fields.of_body(json.dumps(openai({"url": url})["messages"][0]).encode()))]
+        with pytest.raises(Refused, match="took more than 0 s: send fewer"):
+            with_pictures_read(Generate("", LoadOptions(""), tuple(turns)), addresses=True)
+
+
 def test_a_model_that_does_not_see_refuses_pictures(server: Running) -> None:
     answer = server.http.post("/v1/chat/completions", json=openai({"url": URL}))
     assert answer.status_code == 400
