@@ -31,6 +31,11 @@ _MUCH_TOO_LONG = mark(
     "load the model with a larger context if it has one."
 )
 
+_PICTURES_TOO_LONG = mark(
+    "The message and its pictures are {prompt_tokens} tokens long, but the model's context holds {context}: attach "
+    "fewer pictures, or load the model with a larger context if it has one."
+)
+
 _CUT = mark("Results of tools were cut to {most} characters each, because the model's context holds no more.")
 _LEAST_RESULT = 200
 
@@ -109,7 +114,7 @@ def fit_conversation(
         fits = bisect_left(lengths, True, key=lambda most: len(render(with_results(kept, most))) + reply > context)
         most = lengths[max(fits - 1, 0)] if lengths else 0
         prompt = render(with_results(kept, most)) if most else prompt
-    check_length(len(prompt), context, isinstance(prompt, CutShort))
+    check_length(len(prompt), context, isinstance(prompt, CutShort), any(turn.pictures for turn in kept))
     return FittedPrompt(prompt, left_out, cut=most)
 
 
@@ -123,20 +128,21 @@ def say_cut(most: int) -> str:
     return say(_CUT, most=figure(most, ","))
 
 
-def check_length(prompt_tokens: int, context: int, at_least: bool = False) -> None:
+def check_length(prompt_tokens: int, context: int, at_least: bool = False, sees: bool = False) -> None:
     """Refuse a prompt that leaves no room for a single token of reply.
 
     Args:
         prompt_tokens: Tokens of the prompt.
         context: Tokens of context, prompt and reply together.
         at_least: The prompt has more: it was not counted to its end.
+        sees: It has pictures.
 
     Raises:
         PromptTooLong: with both numbers, and a context that would hold the prompt and a reply.
     """
     if prompt_tokens >= context:
         raise PromptTooLong(
-            _MUCH_TOO_LONG if at_least else _TOO_LONG,
+            _PICTURES_TOO_LONG if sees else _MUCH_TOO_LONG if at_least else _TOO_LONG,
             prompt_tokens=figure(prompt_tokens, ","),
             context=figure(context, ","),
             allowed=Allowed("context", prompt_tokens + prompt_tokens // _REPLY_SHARE),

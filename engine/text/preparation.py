@@ -292,7 +292,7 @@ def fit_prompt(
     found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most)
     if request.whole and (found.messages_left_out or found.cut):
         whole = render(turns)
-        check_length(len(whole), context, isinstance(whole, CutShort))
+        check_length(len(whole), context, isinstance(whole, CutShort), any(turn.pictures for turn in turns))
     if found.cut:
         emit(Notice(request.request_id, say_cut(found.cut)))
     if found.sources:

@@ -245,6 +245,7 @@ def test_more_pictures_than_the_context_holds_are_refused(client: EngineClient, 
     asked = [turn("#" * 9, *(drawing(64, 40, seed) for seed in range(9)))]
     failed = client.failure(asked, gemma, weights="fp32", context=128)
     assert failed.error.kind == "PromptTooLong"
+    assert "attach fewer pictures" in failed.error.message
 
 
 def test_a_mark_that_a_user_writes_is_a_word(client: EngineClient, gemma: Path) -> None:
