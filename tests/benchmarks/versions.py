@@ -38,15 +38,12 @@ class Worker:
 
     def milliseconds(self) -> float:
         """Of a token of one reply."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
         return float(json.loads(self._process.stdout.readline()))
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
 

@@ -33,14 +33,12 @@ def exported(desk: Desk, workspace: Workspace, export: Callable[[], None]) -> st
     """Run an export and return its sentence."""
     with desk.qtbot.waitSignal(workspace.archive.export_finished) as signal:
         export()
-    assert signal.args is not None
     return str(signal.args[1])
 
 
 def imported(desk: Desk, workspace: Workspace, path: Path) -> tuple[int, str]:
     with desk.qtbot.waitSignal(workspace.archive.import_finished) as signal:
         workspace.archive.import_file(path)
-    assert signal.args is not None
     return int(signal.args[0]), str(signal.args[1])
 
 
@@ -263,7 +261,6 @@ def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
     workspace = desk.open()
     with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
         workspace.archive.import_file(backup.path)
-    assert told.args is not None
     assert told.args[0] == 2
     chats = [
         [message.content for message in workspace.library.messages(one.id)] for one in workspace.library.conversations()
@@ -379,6 +376,5 @@ def test_a_database_of_something_else_is_refused(desk: Desk) -> None:
     connection.close()
     with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
         workspace.archive.import_file(path)
-    assert told.args is not None
     assert told.args[0] == 0
     assert "not a readable backup of chats" in told.args[1]

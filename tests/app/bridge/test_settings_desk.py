@@ -24,7 +24,6 @@ from tests.engine.hub.conftest import MemoryKeyring
 def imported(desk: Desk, settings_desk: SettingsDesk, path: Path) -> tuple[ImportedSettings | None, str]:
     with desk.qtbot.waitSignal(settings_desk.imported) as signal:
         settings_desk.read(path)
-    assert signal.args is not None
     return signal.args[0], str(signal.args[1])
 
 
@@ -59,14 +58,12 @@ def test_settings_are_written_and_read_beside_the_window(desk: Desk, tmp_path: P
     assert signal.args == [str(path), ""]
     assert json.loads(path.read_text())["threads"] == 3
     found, sentence = imported(desk, settings_desk, path)
-    assert found is not None
     assert (found.values, sentence) == ({"threads": 3}, "")
     path.write_text("[]")
     assert imported(desk, settings_desk, path)[0] is None
     assert "cannot be read" in imported(desk, settings_desk, tmp_path / "gone.json")[1]
     with desk.qtbot.waitSignal(settings_desk.exported) as signal:
         settings_desk.export(tmp_path / "gone" / "out.json")
-    assert signal.args is not None
     assert "gone is not there: it was moved" in signal.args[1]
     assert settings_desk.folder("data") == desk.folder / "data"
 
@@ -184,7 +181,6 @@ def test_the_chip_changes_what_holds_for_the_model(desk: Desk) -> None:
     assert workspace.settings.memory == "disk"
     desk.wait_for_phase(workspace, EnginePhase.READY)
     options = workspace.model.options
-    assert options is not None
     assert (options.drafts, options.memory) == (("lookup",), "disk")
 
 

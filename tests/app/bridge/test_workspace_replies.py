@@ -30,7 +30,6 @@ def test_a_reply_streams_and_is_kept(desk: Desk) -> None:
     assert reply.content == whole
     assert desk.recorder.texts[-1][1] == whole
     assert {message_id for message_id, _ in desk.recorder.texts} == {reply.id}
-    assert reply.statistics is not None
     assert (reply.statistics.tokens, reply.statistics.mode) == (8, "lookup")
     assert (reply.statistics.context_used, reply.statistics.context_limit) == (18, CONTEXT)
     assert desk.recorder.prefill == [1.0]

@@ -27,7 +27,6 @@ def database(tmp_path: Path) -> Iterator[Database]:
     yield database
     database.writer.close()
     database.reader.close()
-    assert database.presence is not None
     database.presence.leave()
 
 

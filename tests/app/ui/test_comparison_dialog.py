@@ -66,9 +66,7 @@ def marked(column: TrialColumn) -> str:
 def dialog(window: MainWindow, workspace: ScriptedWorkspace) -> ComparisonDialog:
     window.page.composer.set_text("What is two and two?")
     window.commands["compare-modes"].trigger()
-    found = window.findChild(ComparisonDialog)
-    assert found is not None
-    return found
+    return window.findChild(ComparisonDialog)
 
 
 def test_the_prompt_that_is_typed_is_compared(
@@ -93,7 +91,6 @@ def test_the_prompt_that_is_typed_is_compared(
 def test_a_blank_chat_offers_to_show_the_gain(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     qtbot.mouseClick(window.page.empty_state.demonstration, Qt.MouseButton.LeftButton)
     dialog = window.findChild(ComparisonDialog)
-    assert dialog is not None
     assert workspace.engine.last(Generate).messages[-1].content == dialog.prompt.toPlainText()
     assert "def describe(prices):" in dialog.prompt.toPlainText()
     assert [trial.asked.way for trial in workspace.comparison.trials] == ["plain", "auto"]
@@ -206,7 +203,6 @@ def test_two_models_are_compared(
     window.page.composer.set_text("What is two and two?")
     window.commands["compare-modes"].trigger()
     dialog = window.findChild(ComparisonDialog)
-    assert dialog is not None
     first, second = dialog.columns
     assert second.model.findData(remote) == -1
     assert (first.model.chosen(), second.model.chosen()) == ("smollm2", "smollm2")

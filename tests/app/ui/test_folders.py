@@ -108,7 +108,6 @@ def test_a_chat_moves_into_a_new_folder_by_its_menu_and_out_again(
     chat = chats[1]
     entry(move_menu(window, chat), "New folder...").trigger()
     dialog = window.findChild(NameDialog)
-    assert dialog is not None
     assert not dialog.accept_button.isEnabled()
     qtbot.keyClicks(dialog.field, " Tax & rent ")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
@@ -274,7 +273,6 @@ def test_a_folder_s_name_waits_for_the_list(
     assert window.sidebar.list.state() == QListView.State.EditingState
     workspace.add_conversation("another", 0)
     editor = window.sidebar.list.findChild(QLineEdit)
-    assert editor is not None
     assert editor.accessibleName() == "Name of the folder"
     edit_title(qtbot, window, "Office")
     assert window.sidebar.model.index(0).data(ROW_ROLE).folder == "Office"

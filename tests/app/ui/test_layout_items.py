@@ -45,7 +45,6 @@ def test_of_the_inspector(window: MainWindow, theme: Theme, qtbot: QtBot) -> Non
     window.resize(1280, 820)
     window.inspector.show()
     panel = window.inspector.panel
-    assert panel is not None
     qtbot.waitUntil(panel.isVisible)
     for scale in (1.5, 1.0):
         theme.set_scale(scale)
@@ -57,7 +56,6 @@ def test_of_the_settings(window: MainWindow, workspace: ScriptedWorkspace, qtbot
     before = _outlived()
     window.settings.open_page("appearance")
     dialog = window.settings.dialog
-    assert dialog is not None
     for size in (QSize(360, 560), QSize(1000, 700), QSize(360, 560)):
         dialog.resize(size)
         qtbot.wait(20)

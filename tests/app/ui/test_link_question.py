@@ -114,7 +114,6 @@ def test_nothing_else_opens(window: MainWindow, workspace: ScriptedWorkspace, ad
 
 def test_an_address_without_end_leaves_the_dialog_its_size(qtbot: QtBot, window: MainWindow) -> None:
     question = _asked(window, "https://" + "very-long-label." * 14 + "example/" + "x" * 100_000)
-    assert question is not None
     assert question.height() < window.height()
     assert _words(question)[-1].endswith("characters more")
     assert question.place.text().replace("\n", "") == "very-long-label." * 14 + "example"
@@ -123,8 +122,6 @@ def test_an_address_without_end_leaves_the_dialog_its_size(qtbot: QtBot, window:
 def test_a_long_address_is_whole_beside_a_scroll_bar(qtbot: QtBot, window: MainWindow) -> None:
     window.resize(420, 400)
     question = _asked(window, f"https://{'.'.join(['evil' * 12] * 4)}.example/{'x' * 500}")
-    assert question is not None
     qtbot.waitUntil(lambda: question.area.verticalScrollBar().maximum() > 0)
     content = question.area.widget()
-    assert content is not None
     assert content.width() <= question.area.viewport().width()

@@ -304,7 +304,6 @@ def test_all_of_a_long_message_is_selected(qtbot: QtBot, window: MainWindow, wor
 def test_a_long_message_is_edited_whole(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     view = shown_message(window, workspace, WORD)
     view.edit()
-    assert view.editor is not None
     assert view.editor.prompt.toPlainText() == WORD
     assert max(map(len, blocks(view.editor.prompt.document()))) <= 2 * LONGEST_BLOCK
     qtbot.keyClick(view.editor.prompt, Qt.Key.Key_Z)

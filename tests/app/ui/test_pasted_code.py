@@ -122,7 +122,6 @@ def test_code_of_a_sent_message_is_in_its_own_type(
     view = sent(window, workspace, "Why 👍?\n```\nx = 1\n```\nThanks", "So.")
     assert lines_of_code(view.blocks.selectables()[0].document(), theme) == [False, True, True, True, False]
     view.edit()
-    assert view.editor is not None
     assert lines_of_code(view.editor.prompt.document(), theme) == [False, True, True, True, False]
     assert not view.editor.prompt.document().isUndoAvailable()
 

@@ -23,7 +23,6 @@ def titles(window: MainWindow) -> list[str]:
 
 def edit_title(qtbot: QtBot, window: MainWindow, title: str) -> None:
     editor = window.sidebar.list.findChild(QLineEdit)
-    assert editor is not None
     editor.setText(title)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: window.sidebar.list.state() != QListView.State.EditingState)
@@ -191,7 +190,6 @@ def test_the_trash_lists_deleted_messages_and_brings_them_back(
     workspace.shelf.delete(workspace.add_conversation("Cheese", 0, "a", "b"))
     window.commands["trash"].trigger()
     dialog = window.findChild(TrashDialog)
-    assert dialog is not None
     assert [dialog.list.item(row).text() for row in range(3)] == [
         f"{title}  ·  30 days left" for title in ("Cheese", "“Rye flour.” in Bread", "“Which flour?” in Bread")
     ]
@@ -203,7 +201,6 @@ def test_the_trash_lists_deleted_messages_and_brings_them_back(
     qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.findChild(ErasingQuestion) is not None)
     question = dialog.findChild(ErasingQuestion)
-    assert question is not None
     assert "Erase “Which flour?” for good?" in [label.text() for label in question.findChildren(QLabel)]
     question.accept()
     assert dialog.list.count() == 1
@@ -217,7 +214,6 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
         window.shelf.delete(workspace.add_conversation(title, 0, "a", "b"))
     window.commands["trash"].trigger()
     dialog = window.findChild(TrashDialog)
-    assert dialog is not None
     assert [dialog.list.item(row).text() for row in range(3)] == [
         f"{title}  ·  30 days left" for title in ("Wine", "Cheese", "Bread")
     ]
@@ -229,7 +225,6 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
     workspace.written()
     qtbot.waitUntil(lambda: dialog.findChild(ErasingQuestion) is not None)
     question = dialog.findChild(ErasingQuestion)
-    assert question is not None
     assert question.in_copies.isHidden()
     assert "No backup has it." in [label.text() for label in question.findChildren(QLabel)]
     question.reject()

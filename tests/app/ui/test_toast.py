@@ -230,7 +230,6 @@ def chat_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 def message_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
     view = window.page.transcript.view_of(window.page.messages[0].id)
-    assert view is not None
     view.buttons.press(Action.DELETE)
 
 

@@ -299,7 +299,6 @@ def test_tokens_that_are_no_utf_8_stand_for_their_bytes(tmp_path: Path) -> None:
     assert tokenizer.encode("\ufffd\ufffd") == [tokenizer.encode("\ufffd")[at % 3] for at in range(6)]
     mask = TokenMask(tokenizer, (str(path), str(tmp_path)), *form_grammar(tokenizer, OutputForm("regex", "[a-z]+")))
     allowed = mask.allowed()
-    assert allowed is not None
     assert allowed[tokenizer.encode("a")[0]]
 
 

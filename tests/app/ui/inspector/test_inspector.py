@@ -62,7 +62,6 @@ def test_closed_it_draws_nothing(window: MainWindow, workspace: ScriptedWorkspac
     window.inspector.toggle()
     assert listeners(workspace) == [count + 1 for count in before]
     panel = window.inspector.panel
-    assert panel is not None
     window.inspector.toggle()
     assert listeners(workspace) == before
     updates = panel.updates
@@ -92,7 +91,6 @@ def test_every_way_to_open_and_close_it(
     qtbot.mouseClick(header.inspector_button, Qt.MouseButton.LeftButton)
     assert _open_everywhere(window) == (True,) * 3
     panel = dock.panel
-    assert panel is not None
     settled(qtbot, window)
     assert panel.isVisible()
     assert panel.geometry().right() == window.shell.width() - 1
@@ -119,7 +117,6 @@ def test_a_click_on_a_strip_opens_it_on_that_reply(
     workspace.told_of(first.id, update(20, 1000.0, ROUNDS[:2]))
     workspace.told_of(workspace.reply(chat).id, update(20, 1000.0, ROUNDS))
     panel = window.inspector.panel
-    assert panel is not None
     panel.update_now()
     assert panel.round == len(ROUNDS)
     strip = window.page.transcript.views[1].strip  # type: ignore[union-attr]
@@ -214,7 +211,6 @@ def test_the_reply_that_is_written_is_followed_from_wherever_it_was_opened(
     workspace.finish(chat)
     window.inspector.show_reply(first)
     panel = window.inspector.panel
-    assert panel is not None
     assert panel.reply_id == first
     workspace.turns.regenerate(chat, workspace.reply(chat).id)
     assert panel.reply_id == workspace.reply(chat).id
@@ -440,7 +436,6 @@ def test_large_text_makes_nothing_wider_than_the_panel(
         theme.set_scale(scale)
         panel.update_now()
         column = panel.scroller.widget()
-        assert column is not None
         assert column.minimumSizeHint().width() <= panel.scroller.viewport().width(), scale
 
 

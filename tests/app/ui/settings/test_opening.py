@@ -106,7 +106,6 @@ def test_what_the_window_shows_of_settings_follows(
 
 def test_a_page_can_be_asked_for(window: MainWindow) -> None:
     window.settings.open_page("privacy")
-    assert window.settings.dialog is not None
     assert window.settings.dialog.page_list.current == 5
     window.settings.dialog.close()
 
@@ -121,12 +120,10 @@ def test_folders_are_opened_or_said_to_be_missing(
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
     assert row.note.toolTip() == str(tmp_path)
-    assert row.button is not None
     row.button.click()
     assert [url.toLocalFile() for url in urls] == [str(tmp_path)]
     opened.go("downloads")
     button = opened.stack.page(3).action_rows["models_folder"].button
-    assert button is not None
     button.click()
     assert len(urls) == 1
     assert "not there yet" in opened.foot.words.text()
@@ -142,7 +139,6 @@ def test_what_open_chats_take_is_shown_and_erased(
     opened.go("speed")
     row = opened.stack.page(1).action_rows["erase_readings"]
     qtbot.waitUntil(lambda: row.note.text() == "2 MB")
-    assert row.button is not None
     row.button.click()
     qtbot.waitUntil(lambda: row.note.text() == "Nothing")
     assert not folder.exists()
@@ -206,7 +202,6 @@ def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspac
     opened.pending.undo()
     opened.go("privacy")
     button = opened.stack.page(5).action_rows["reset_settings"].button
-    assert button is not None
     button.click()
     assert settings.threads == 3
     opened.foot.apply_button.click()

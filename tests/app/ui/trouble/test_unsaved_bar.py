@@ -69,7 +69,6 @@ def test_closing_asks_where_something_is_not_saved(window: MainWindow, workspace
         assert not window.close()
         assert window.isVisible()
         question = window.findChild(QMessageBox)
-        assert question is not None
         assert question.informativeText() == "The disk is full."
         stay = question.defaultButton()
         stay.click()
@@ -101,8 +100,6 @@ def test_a_failed_reply_says_kept_only_when_it_is(window: MainWindow, workspace:
         wait_until(lambda: bool(workspace.unsaved))
         workspace.fail(chat, "It failed.")
         view = window.page.transcript.message_views.reply(workspace.reply(chat).id)
-        assert view is not None
-        assert view.error is not None
         assert view.error._kept.isHidden()
     wait_until(lambda: not workspace.unsaved)
     assert view.error._kept.isVisibleTo(view)

@@ -59,9 +59,7 @@ def test_memory_runs_out_and_a_smaller_context_helps(desktop: Desktop) -> None:
     notice = desktop.notice()
     notice.details_button.click()
     dialog = desktop.window.findChild(DetailsDialog)
-    assert dialog is not None
     bar = dialog.findChild(ShortageBar)
-    assert bar is not None
     assert "missing 0.5 GB" in bar.accessibleName()
     assert not bar.grab().isNull()
     dialog.close()
@@ -86,7 +84,6 @@ def test_a_failed_reply_is_told_after_a_restart_as_it_was(qtbot: QtBot, tmp_path
     assert remedy.strip() == "Reload with a smaller context"
     notice.details_button.click()
     dialog = again.window.findChild(DetailsDialog)
-    assert dialog is not None
     assert "no room" in dialog.text.toPlainText()
     assert dialog.findChild(ShortageBar) is not None
     dialog.close()
@@ -111,7 +108,6 @@ def test_the_disk_is_full_while_a_message_is_saved(desktop: Desktop, monkeypatch
     assert "is full" in bar.text
     bar.details_button.click()
     dialog = desktop.window.findChild(DetailsDialog)
-    assert dialog is not None
     assert "errno 28" in dialog.text.toPlainText()
     dialog.close()
     full.clear()
@@ -132,7 +128,6 @@ def test_the_folder_of_the_model_is_deleted(desktop: Desktop) -> None:
     assert notice.words[0] == "The model is not there"
     notice.remedy_button.click()
     popup = desktop.window.page.header.model_button.popup
-    assert popup is not None
     popup.choose("smollm2")
     desktop.qtbot.waitUntil(lambda: desktop.workspace.model.state.phase is EnginePhase.READY)
     desktop.still_works()
@@ -151,6 +146,5 @@ def test_an_exception_in_the_window_leaves_it_usable(desktop: Desktop) -> None:
     report = ErrorReport("InternalError", "Tenon made a mistake and goes on.", "somewhere")
     desktop.window.trouble.tell_uncaught(report)
     dialog = desktop.window.findChild(DetailsDialog)
-    assert dialog is not None
     dialog.close()
     desktop.still_works()

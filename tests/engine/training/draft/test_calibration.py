@@ -85,7 +85,6 @@ def test_the_command_searches_and_keeps_a_tree(
     kept = read_calibration(
         HeadCalibration, cache_folder(), Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest()
     )
-    assert kept is not None
     assert 1 <= len(kept.tree) <= 63
     assert list(kept.searched) == pytest.approx([row[3] for row in table], abs=0.01)
     assert kept.follows == ("follows the searched tree" in lines[-1])
