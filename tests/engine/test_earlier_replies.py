@@ -76,7 +76,7 @@ def test_another_load_of_the_model_remembers(client: EngineClient, model: Path) 
 
 
 def test_an_erased_chat_leaves_nothing_in_memory_or_on_the_disk(
-    client: EngineClient, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: EngineClient, model: Path, tmp_path: Path
 ) -> None:
     other = said(client, model, replace(CHATS, chat="2"), "Nothing of this is erased.")
     first = said(client, model, CHATS)

@@ -37,14 +37,6 @@ def test_both_modes_answer_and_nothing_is_kept(desk: Desk) -> None:
     assert workspace.model.state.phase is EnginePhase.READY
 
 
-def test_the_first_difference_is_found(desk: Desk) -> None:
-    workspace = desk.open()
-    workspace.comparison.start("modes", MODES, 64)
-    desk.wait(lambda: not workspace.comparison.running)
-    agreement = workspace.comparison.agreement
-    assert (agreement.identical, agreement.tokens, agreement.characters) == (False, 2, len("same "))
-
-
 def test_it_can_be_stopped_and_begun_again(desk: Desk) -> None:
     workspace = desk.open()
     comparison = workspace.comparison

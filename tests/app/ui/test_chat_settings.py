@@ -120,9 +120,7 @@ def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
         assert options(workspace, chat).thinking == wanted
 
 
-def test_the_temperature_of_the_settings_is_told_as_a_number(
-    window: MainWindow, workspace: ScriptedWorkspace, chat: int
-) -> None:
+def test_the_temperature_of_the_settings_is_told_as_a_number(window: MainWindow, chat: int) -> None:
     told = dialog(window).temperature.accessibleDescription()
     assert "In Settings: 0.60, as the model's makers advise." in told
 

@@ -63,7 +63,7 @@ def marked(column: TrialColumn) -> str:
 
 
 @pytest.fixture
-def dialog(window: MainWindow, workspace: ScriptedWorkspace) -> ComparisonDialog:
+def dialog(window: MainWindow) -> ComparisonDialog:
     window.page.composer.set_text("What is two and two?")
     window.commands["compare-modes"].trigger()
     return window.findChild(ComparisonDialog)
@@ -192,9 +192,7 @@ def test_a_long_reply_follows_its_end_and_shows_where_it_differs(
     qtbot.waitUntil(lambda: 0 < bar.value() < bar.maximum() / 2)
 
 
-def test_two_models_are_compared(
-    qtbot: QtBot, workspace: ScriptedWorkspace, window: MainWindow, tmp_path: Path
-) -> None:
+def test_two_models_are_compared(workspace: ScriptedWorkspace, window: MainWindow, tmp_path: Path) -> None:
     other = tmp_path / "Other-8B.gguf"
     other.touch()
     remote = "remote:there/elsewhere"
@@ -313,9 +311,7 @@ def test_the_command_takes_the_last_question_where_nothing_is_typed(
     assert open_dialog() == ("Typed", True)
 
 
-def test_replies_stand_one_above_the_other_where_it_is_narrow(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_replies_stand_one_above_the_other_where_it_is_narrow(qtbot: QtBot, window: MainWindow) -> None:
     window.resize(380, 560)
     window.commands["compare-modes"].trigger()
     dialog = window.findChild(ComparisonDialog)

@@ -84,7 +84,7 @@ def test_a_search_is_left_behind(window: MainWindow, workspace: ScriptedWorkspac
     assert window.sidebar.explanation == "Your chats will be listed here."
 
 
-def test_the_settings_lead_there(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_the_settings_lead_there(window: MainWindow) -> None:
     window.settings.open_page("privacy")
     shown = window.settings.dialog
     page = next(page for page in shown.stack.pages() if "erase_everything" in page.action_rows)

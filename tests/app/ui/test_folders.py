@@ -225,7 +225,7 @@ def test_nothing_else_can_be_dropped(window: MainWindow, workspace: ScriptedWork
 
 
 def test_the_menu_key_opens_the_menu_of_a_head(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
+    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
     workspace.shelf.move_to_folder(chats[0], "Work")
     view = window.sidebar.list
@@ -253,9 +253,7 @@ def test_export_from_a_row(
     assert file.read_text().startswith("# ")
 
 
-def test_the_open_chat_is_moved_by_a_command(
-    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
-) -> None:
+def test_the_open_chat_is_moved_by_a_command(window: MainWindow, chats: tuple[int, int, int]) -> None:
     assert not window.commands["move-chat"].isEnabled()
     window.page.open(chats[0])
     window.commands["move-chat"].trigger()

@@ -17,7 +17,6 @@ from shiboken6 import getCppPointer, invalidate, isValid
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 def _address(item: QLayoutItem) -> int:
@@ -52,7 +51,7 @@ def test_of_the_inspector(window: MainWindow, theme: Theme, qtbot: QtBot) -> Non
     assert _outlived() == before
 
 
-def test_of_the_settings(window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot) -> None:
+def test_of_the_settings(window: MainWindow, qtbot: QtBot) -> None:
     before = _outlived()
     window.settings.open_page("appearance")
     dialog = window.settings.dialog

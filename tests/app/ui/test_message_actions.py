@@ -355,7 +355,7 @@ def test_a_reply_stopped_before_its_first_word_is_tried_again(window: MainWindow
 
 
 def test_buttons_of_ones_own_message_are_seen_under_the_pointer_and_by_the_keyboard(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     open_chat(window, workspace, "Why?", "Because.")
     view = view_at(window, 0)

@@ -264,7 +264,7 @@ def test_saved_chats_can_be_stepped_to_as_soon_as_the_window_is_there(
         assert window.page.current == chat
 
 
-def test_menus_of_model_and_draft_open(qtbot: QtBot, window: MainWindow) -> None:
+def test_menus_of_model_and_draft_open(window: MainWindow) -> None:
     run(window, "choose-draft")
     mode = window.page.composer.draft_button.popup
     mode.close()

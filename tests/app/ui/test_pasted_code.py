@@ -127,9 +127,7 @@ def test_code_of_a_sent_message_is_in_its_own_type(
 
 
 @pytest.mark.parametrize("width", [1280, 420])
-def test_a_long_message_is_folded_and_unfolded(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, width: int
-) -> None:
+def test_a_long_message_is_folded_and_unfolded(window: MainWindow, workspace: ScriptedWorkspace, width: int) -> None:
     window.resize(width, 700)
     lines = "\n".join(f"x{number}" for number in range(300))
     view = sent(window, workspace, f"```\n{lines}\n```", "So.")

@@ -13,7 +13,7 @@ from app.ui.places import MODELS
 from app.ui.sidebar.conversation_model import BUSY_ROLE, age_group
 from app.ui.sidebar.sidebar import PlacesNav
 from app.ui.theme.theme import Theme
-from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, moment_of
+from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace
 
 
 def titles(window: MainWindow) -> list[str]:
@@ -249,7 +249,7 @@ def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: Scri
     assert window.page.composer.prompt.hasFocus()
 
 
-def test_running_and_queued_replies_are_marked(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_running_and_queued_replies_are_marked(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     first = workspace.add_conversation("first", 0, "a", "b")
     second = workspace.add_conversation("second", 0, "a", "b")
     window.page.open(first)
@@ -301,15 +301,3 @@ def test_the_download_under_way_stands_at_the_foot(qtbot: QtBot, theme: Theme) -
     with qtbot.waitSignal(nav.requested) as asked:
         qtbot.mouseClick(nav.download, Qt.MouseButton.LeftButton)
     assert asked.args == [MODELS]
-
-
-@pytest.mark.parametrize(
-    "now", [datetime(2026, 3, 2, 0, 0, 1), datetime(2026, 3, 2, 0, 0, 30), datetime(2026, 3, 2, 23, 59, 59)]
-)
-def test_chats_of_tests_are_of_their_day_at_midnight_too(now: datetime) -> None:
-    ages = [0.0, 60.0, 3600.0, DAY_S, 1.5 * DAY_S, 8 * DAY_S]
-    moments = [moment_of(age, now) for age in ages]
-    assert moments == sorted(moments, reverse=True)
-    assert moments[0] == now.timestamp()
-    groups = [age_group(moment, now.date()) for moment in moments]
-    assert groups == ["Today", "Today", "Today", "Yesterday", "Yesterday", "Older"]

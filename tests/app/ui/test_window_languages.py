@@ -69,7 +69,7 @@ def test_an_english_label_would_be_found(qtbot: QtBot, english: English) -> None
     assert english.found_in(texts_of(label)) == []
 
 
-def test_chats(window: MainWindow, workspace: ScriptedWorkspace, check: Check, qtbot: QtBot) -> None:
+def test_chats(window: MainWindow, workspace: ScriptedWorkspace, check: Check) -> None:
     check(window)
     chat = fill(workspace)
     ids = [one.id for one in workspace.library.conversations()]

@@ -363,7 +363,7 @@ def test_ids_out_of_range_name_no_token(key: str, tmp_path: Path) -> None:
     assert tokenizer.encode("ab") == [2]
 
 
-def test_a_large_vocabulary_asks_nobody(tmp_path: Path) -> None:
+def test_a_large_vocabulary_asks_nobody() -> None:
     """transformers looks for Mistral's config on the network where a tokenizer of this size has a name."""
     tokens = [f"t{index}" for index in range(100_001)]
     metadata = {"model": "gpt2", "pre": "tekken", "tokens": tokens, "merges": []}

@@ -353,7 +353,7 @@ def test_a_damaged_record_is_no_add_on_and_makes_way(server: WheelServer) -> Non
     assert find_installed() is not None
 
 
-def test_a_kill_in_the_middle_loses_nothing(server: WheelServer, tmp_path: Path) -> None:
+def test_a_kill_in_the_middle_loses_nothing(server: WheelServer) -> None:
     put_addon(server)
     program = f"""
 import os

@@ -112,7 +112,7 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
         hub.close()
 
 
-def test_what_answers_is_no_hub(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_answers_is_no_hub(server: HubServer) -> None:
     server.add("a/b", {})
     server.repos["a/b"].more = {"siblings": "a sign-in page"}
     hub = Hub()

@@ -201,7 +201,7 @@ def test_within_one_memory_nothing_crosses_and_no_row_is_there_twice(llama_folde
 
 @pytest.mark.parametrize("name", PACKED)
 def test_packed_matrices_are_cut_between_panels_and_stay_packed(
-    name: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
+    name: str, checkpoint_of: Callable[[str], Path]
 ) -> None:
     weights = load(checkpoint_of("qwen2"), name)
     layer, exact = weights.layers[0], dequantized(weights).layers[0]

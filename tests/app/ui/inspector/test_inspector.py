@@ -84,9 +84,7 @@ def _open_everywhere(window: MainWindow) -> tuple[bool, bool, bool]:
     return window.inspector.open, button.isChecked(), window.commands["inspector"].isChecked()
 
 
-def test_every_way_to_open_and_close_it(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
-) -> None:
+def test_every_way_to_open_and_close_it(qtbot: QtBot, window: MainWindow, chat: int) -> None:
     dock, header = window.inspector, window.page.header
     qtbot.mouseClick(header.inspector_button, Qt.MouseButton.LeftButton)
     assert _open_everywhere(window) == (True,) * 3
@@ -131,7 +129,7 @@ def test_a_click_on_a_strip_opens_it_on_that_reply(
 
 
 def test_it_shows_a_reply_as_it_is_made(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
     workspace.turns.send(chat, "More")
     play(workspace, workspace.reply(chat).id)
@@ -204,7 +202,7 @@ def test_another_chat_or_reply_is_followed(
 
 
 def test_the_reply_that_is_written_is_followed_from_wherever_it_was_opened(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     first = workspace.reply(chat).id
     workspace.turns.send(chat, "More")
@@ -361,7 +359,7 @@ def test_between_wide_and_narrow_the_page_keeps_its_room(qtbot: QtBot, window: M
     assert (panel.width(), window.page.width()) == (420, 540)
 
 
-def test_everything_in_it_has_a_name(window: MainWindow, workspace: ScriptedWorkspace, panel: Inspector) -> None:
+def test_everything_in_it_has_a_name(window: MainWindow, panel: Inspector) -> None:
     for widget in [*panel.findChildren(QAbstractButton), *panel.findChildren(QWidget)]:
         if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.isVisible():
             assert widget.accessibleName().strip(), widget

@@ -158,7 +158,7 @@ def test_a_remedy_can_be_a_command(window: MainWindow, workspace: ScriptedWorksp
         dialog.close()
 
 
-def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow) -> None:
     window.commands["machine"].trigger()
     window.trouble.tell(ErrorReport("ModelNotFound", "It is gone."))
     window.toast.action_button.click()

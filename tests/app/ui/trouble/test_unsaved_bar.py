@@ -122,7 +122,7 @@ def test_errors_of_the_disk_are_named_for_what_they_are(tmp_path: Path, number: 
 
 
 def test_a_folder_that_was_moved_is_named_and_saved_into_when_it_is_back(
-    window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     workspace._journal._retry.setInterval(20)
     workspace.written()

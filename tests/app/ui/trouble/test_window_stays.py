@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.bridge import journal
-from app.chat.conversation import Conversation, Message, MessageState
+from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
-from app.storage.conversation_store import ConversationStore
 from app.ui.trouble.dialogs import DetailsDialog, ShortageBar
-from engine.errors import StorageError
-from engine.messages import ErrorReport
 from tests.support.desktop import Desktop
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
@@ -92,29 +89,6 @@ def test_a_failed_reply_is_told_after_a_restart_as_it_was(qtbot: QtBot, tmp_path
     again.window.close()
 
 
-def test_the_disk_is_full_while_a_message_is_saved(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
-    save, full = ConversationStore.save, [True]
-
-    def refuse(self: ConversationStore, conversation: Conversation, messages: Iterable[Message]) -> None:
-        if full:
-            raise StorageError("The disk that holds your chats is full: free some space.", "errno 28")
-        save(self, conversation, messages)
-
-    monkeypatch.setattr(ConversationStore, "save", refuse)
-    desktop.send("say 1")
-    desktop.wait(MessageState.COMPLETE)
-    bar = desktop.window.trouble.unsaved
-    desktop.qtbot.waitUntil(lambda: bar.isVisible())
-    assert "is full" in bar.text
-    bar.details_button.click()
-    dialog = desktop.window.findChild(DetailsDialog)
-    assert "errno 28" in dialog.text.toPlainText()
-    dialog.close()
-    full.clear()
-    desktop.qtbot.waitUntil(lambda: not bar.isVisible())
-    desktop.still_works()
-
-
 def test_the_folder_of_the_model_is_deleted(desktop: Desktop) -> None:
     desktop.still_works()
     desktop.workspace.choose_model("/models/broken")  # the scripted engine finds nothing there
@@ -139,12 +113,4 @@ def test_the_gpu_fails_and_the_reply_goes_on(desktop: Desktop) -> None:
     assert reply.text == "w0 w1 w2 w3 "
     assert any("the reply goes on there" in notice for notice in reply.notice_texts)
     assert reply.error is None
-    desktop.still_works()
-
-
-def test_an_exception_in_the_window_leaves_it_usable(desktop: Desktop) -> None:
-    report = ErrorReport("InternalError", "Tenon made a mistake and goes on.", "somewhere")
-    desktop.window.trouble.tell_uncaught(report)
-    dialog = desktop.window.findChild(DetailsDialog)
-    dialog.close()
     desktop.still_works()

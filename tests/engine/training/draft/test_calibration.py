@@ -240,9 +240,7 @@ def test_ghidorah_follows_it_and_says_what_the_model_says(
     assert (shapes == {parents_of(TREE)[:5]}) == kept
 
 
-def test_a_model_without_medusa_heads_is_refused_in_a_sentence(
-    client: EngineClient, llama_folder: Path, tmp_path: Path
-) -> None:
+def test_a_model_without_medusa_heads_is_refused_in_a_sentence(client: EngineClient, llama_folder: Path) -> None:
     message = client.failure("a", llama_folder, mode="ghidorah").error.message
     assert "It needs Medusa heads that were trained for this very model" in message
 
