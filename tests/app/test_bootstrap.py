@@ -158,3 +158,25 @@ def test_a_signal_closes_in_order(tmp_path: Path, number: signal.Signals) -> Non
     assert process.returncode == 0, errors
     complaints = [line for line in errors.splitlines() if "plugin does not support" not in line]
     assert complaints == []
+
+
+@pytest.mark.slow
+def test_the_self_test_runs_the_guide_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "TMPDIR": str(tmp_path),
+        "HOME": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "--self-test", str(tmp_path / "report.txt")],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "report.txt").read_text(encoding="utf-8") == done.stdout
+    assert [path.name for path in tmp_path.rglob("*tenon*")] == []
