@@ -7,7 +7,6 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -32,8 +31,6 @@ _LEVELS = {
 }
 # A text or an address that Qt quotes may be one of a reply.
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|\w+:\S+|/\S*")
-
-ExceptHook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
 
 class UncaughtErrors(QObject):

@@ -25,10 +25,12 @@ from PySide6.QtGui import (
     QRegion,
 )
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractItemView,
     QFrame,
     QListWidget,
     QListWidgetItem,
+    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -244,3 +246,44 @@ class ChoicePopup(QFrame):
 
 def _row_in_use(choices: list[Choice]) -> int:
     return next((row for row, choice in enumerate(choices) if choice.checked), 0)
+
+
+class MenuButton(QAbstractButton):
+    """A painted button with a popup of choices; a click leaves the focus where one types."""
+
+    menu_requested = Signal()
+    closed = Signal()  # the popup
+
+    def __init__(self, theme: Theme, icon_px: int, width: QSizePolicy.Policy, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._usual_icon_px = icon_px
+        self.popup: ChoicePopup | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(width, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self.menu_requested)
+        theme.changed.connect(self.updateGeometry)
+
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(self._usual_icon_px)
+
+    def _fill(self, usual: str) -> str:
+        """Role of the colour behind its words."""
+        return "press" if self.isDown() or self.popup is not None else "hover" if self.underMouse() else usual
+
+    def _open_popup(self, name: str, choices: list[Choice], above: bool) -> None:
+        self.popup = ChoicePopup(self._theme, name, choices, self)
+        self.popup.chosen.connect(self._choose)
+        self.popup.closed.connect(self._forget_popup)
+        self.popup.open_beside(self, above)
+
+    def _choose(self, key: str) -> None:
+        raise NotImplementedError
+
+    @Slot()
+    def _forget_popup(self) -> None:
+        self.popup = None
+        self.closed.emit()
+        self.update()

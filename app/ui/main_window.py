@@ -119,7 +119,7 @@ class MainWindow(QMainWindow):
         self.comparisons.add_commands(commands)
         self.opener.add_commands(commands)
         self.news.add_commands(commands)
-        commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",))
+        commands.add("settings", tr("Settings..."), self.settings.open, speed, ("Ctrl+,",))
         help_, open_palette = CommandGroup.HELP, self.palette_box.open
         commands.add("palette", tr("All commands"), open_palette, help_, ("Ctrl+Shift+P",))
         self.first_run.add_commands(commands)
@@ -131,7 +131,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
-        workspace.notice.connect(self._show_notice)
+        workspace.notice.connect(partial(self.toast.say, lasting=True))
         workspace.settings_unsaved.connect(self.toast.say_behind_trouble)
         workspace.shelf.changed.connect(self.toast.check)
         workspace.machine.said.connect(self._say)
@@ -159,9 +159,9 @@ class MainWindow(QMainWindow):
         self.help.offered.connect(page.empty_state.offer_help)
         self.help.offer()
         page.header.menu_requested.connect(self._open_menu)
-        page.header.model_button.more_requested.connect(self._show_models)
+        page.header.model_button.more_requested.connect(self._way_to(MODELS))
         page.header.model_button.server_requested.connect(self._add_server)
-        page.empty_state.models_wanted.connect(self._show_models)
+        page.empty_state.models_wanted.connect(self._way_to(MODELS))
         page.empty_state.demonstration_wanted.connect(self.comparisons.demonstrate)
         page.header.model_button.file_requested.connect(self.opener.choose_file)
         page.header.model_button.folder_requested.connect(self.opener.choose_folder)
@@ -207,7 +207,7 @@ class MainWindow(QMainWindow):
     def _go(self, place: str) -> None:
         """Show what a row of the sidebar's foot leads to."""
         if place == SETTINGS:
-            self.open_settings()
+            self.settings.open()
             return
         self.places.go(place)
         self.shell.close_overlay()
@@ -235,10 +235,6 @@ class MainWindow(QMainWindow):
         page.keeping.add_server()
 
     @Slot()
-    def _show_models(self) -> None:
-        self._go(MODELS)
-
-    @Slot()
     def _show_chat(self) -> None:
         self.places.go(CHAT)
         self.shell.close_overlay()
@@ -254,11 +250,6 @@ class MainWindow(QMainWindow):
         page.hold(self.toast)
         if place != CHAT:
             self.inspector.close()  # it is about a reply
-
-    @Slot()
-    def open_settings(self) -> None:
-        """Show what can be set."""
-        self.settings.open()
 
     @Slot()
     def show_shortcuts(self) -> None:
@@ -277,10 +268,6 @@ class MainWindow(QMainWindow):
     def _focus_composer(self) -> None:
         self.places.go(CHAT)
         self.page.composer.prompt.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @Slot(str)
-    def _show_notice(self, sentence: str) -> None:
-        self._say(sentence, True)
 
     @Slot(str, bool)
     def _say(self, sentence: str, lasting: bool) -> None:

@@ -86,7 +86,6 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     # Another wording is a branch of its own, and the one before is an arrow away.
     person.press(2, Action.EDIT)
     editor = person.window.page.transcript.views[2].findChild(type(person.window.page.composer.prompt))
-    assert editor is not None
     editor.setPlainText("What is a token?")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     person.wait(lambda: person.messages()[2].content == "What is a token?")
@@ -106,7 +105,6 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
         person.wait(lambda draft=draft: person.workspace.draft() == (draft,))
         person.ask("What is a token?")
         reply = person.wait_for_reply()
-        assert reply.statistics is not None
         assert reply.statistics.mode == ran
 
     chat = person.window.page.current
@@ -151,7 +149,6 @@ def test_a_setting_that_cannot_be_says_what_would_do_and_its_button_sets_that(
     failed = person.wait_for_reply()
     assert (failed.state, said in (failed.error or "")) == (MessageState.FAILED, True)
     notice = person.window.page.transcript.findChild(ErrorNotice)
-    assert notice is not None
     qtbot.mouseClick(notice.remedy_button, Qt.MouseButton.LeftButton)
     person.wait(lambda: person.messages()[-1].state is MessageState.COMPLETE)
     assert "token" in person.messages()[-1].content.lower()

@@ -113,7 +113,6 @@ class Window:
         self.process.kill()
         self.process.wait()
         self._reader.join()
-        assert self.process.stdout is not None
         self.process.stdout.close()
         return at
 
@@ -136,7 +135,6 @@ class Window:
         return found
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             if line.endswith(b"\n"):
                 at, kind, value = json.loads(line)
@@ -323,7 +321,6 @@ def test_kills_of_the_engine_lose_nothing(qtbot: QtBot, smollm2: Path, tmp_path:
         desk.wait(lambda pid=pid: desk.pid != pid)
         if reply is not None:
             now = desk.workspace.library.message(reply.conversation_id, reply.id)
-            assert now is not None
             cut += reply.state.unfinished
             if not now.content.startswith(reply.content):
                 problems.append(f"{number} {phase}: lost text: {reply.content!r} is {now.content!r}")

@@ -121,7 +121,6 @@ def serve(options: argparse.Namespace) -> dict[str, Any]:
     chosen = ["--model", options.model] if options.model else []
     with subprocess.Popen([sys.executable, *command, *chosen], stdout=subprocess.PIPE, text=True) as server:
         try:
-            assert server.stdout is not None
             address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
             headers = {"Authorization": "Bearer benchmark", "Content-Type": "application/json"}
             with urlopen(Request(f"{address}/models", headers=headers)) as answer:

@@ -89,7 +89,6 @@ def errors(found: list[Reply], disturbed: bool) -> dict[str, Any]:
     first, *others = found
     quiet = [reply for reply in others if disturbed or not reply.busy]
     promise = first.plan.promise
-    assert promise is not None
     spent_ms = sum(reply.timings.predicted_ms for reply in quiet)
     speed = 1e3 * sum(reply.timings.predicted_n - 1 for reply in quiet) / spent_ms if quiet else 0.0
     return {
@@ -201,7 +200,6 @@ def main() -> None:
         return
     os.environ["TENON_CACHE_DIR"] = str(options.folder.resolve() / "cache")
     speeds = measure_report().speeds
-    assert speeds is not None
     print("speeds measured", "while the machine was busy" if speeds.busy else "at rest")
     kept = options.folder / "promises.json"
     known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}

@@ -117,7 +117,6 @@ def one(model: Path) -> None:
 def cost() -> None:
     """A request beside an engine that answers at once, over a connection that is kept."""
     with scripted_server() as running:
-        assert running.link is not None
         link, loop, place = running.link, running.link._loop, urlsplit(running.address)
         connection = HTTPConnection(place.hostname or "", place.port)
         headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
@@ -230,7 +229,6 @@ def cancel() -> None:
     """Time from a hang-up to the end of the request in the engine."""
     took = []
     with scripted_server() as running:
-        assert running.link is not None
         for _ in range(20):
             asked = {"messages": [{"role": "user", "content": "slow 100000"}], "stream": True}
             with running.http.stream("POST", "/v1/chat/completions", json=asked) as response:

@@ -43,7 +43,6 @@ def seconds_to_output(arguments: list[str], tree: Path) -> dict[str, float]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:
-        assert process.stdout is not None
         first = process.stdout.read(1)
         seconds = time.perf_counter() - started
         process.stdout.read()

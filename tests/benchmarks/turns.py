@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from engine.loaded_model import LoadedModel
 from engine.messages import Finished, KeptChat
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.engine_client import engine_client
@@ -47,7 +46,6 @@ def tenon(model: Path, folder: Path) -> Iterator[Ask]:
             finished = client.finish(replace(request, raw_prompt=tuple(prompt)))
             assert isinstance(finished, Finished), finished
             loaded = client.engine._model
-            assert isinstance(loaded, LoadedModel)
             while loaded.sequences._in_use or loaded.sequences.unwritten:
                 time.sleep(0.1)
             return finished.reply.timings.prompt_n, list(finished.reply.token_ids)

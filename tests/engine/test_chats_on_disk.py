@@ -13,7 +13,6 @@ import pytest
 from engine.decoding import kept_on_disk
 from engine.engine import Engine
 from engine.engine_process import EngineProcess, run_engine
-from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
     ChatMessage,
@@ -52,7 +51,6 @@ def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def wait_until_written(engine: Engine) -> None:
     model = engine._model
-    assert isinstance(model, LoadedModel)
     while model.sequences.unwritten:
         time.sleep(0.005)
 

@@ -263,7 +263,6 @@ def test_ctrl_c_stops_the_reply_in_order(tmp_path: Path) -> None:
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
-    assert child.stdout is not None
     child.stdout.read(1)
     child.send_signal(signal.SIGINT)
     _, errors = child.communicate(timeout=30)
@@ -307,7 +306,6 @@ def test_ctrl_c_while_the_disk_is_read_keeps_what_there_is(tmp_path: Path) -> No
         [sys.executable, "-c", _SLOW_DISK, *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
-    assert child.stdout is not None
     first = child.stdout.read(1)
     child.send_signal(signal.SIGINT)
     rest, errors = child.communicate(timeout=30)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from engine.decoding.worth import Worth
-from engine.loaded_model import LoadedModel
 from engine.messages import EarlierReplies, Finished, ForgetReplies, Generate, KeptChat, Ping, Pong, Reply
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
@@ -77,7 +76,7 @@ def test_another_load_of_the_model_remembers(client: EngineClient, model: Path) 
 
 
 def test_an_erased_chat_leaves_nothing_in_memory_or_on_the_disk(
-    client: EngineClient, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: EngineClient, model: Path, tmp_path: Path
 ) -> None:
     other = said(client, model, replace(CHATS, chat="2"), "Nothing of this is erased.")
     first = said(client, model, CHATS)
@@ -107,6 +106,5 @@ def test_an_erased_chat_leaves_no_rows_of_the_model(client: EngineClient, model:
     client.engine.submit(Ping(1))
     client.wait_for(Pong)
     loaded = client.engine._model
-    assert isinstance(loaded, LoadedModel)
     prompt = list(finished.reply.prompt_ids)
     assert [list(one.token_ids[: len(prompt)]) for one in loaded.sequences._kept] == [prompt]

@@ -84,8 +84,6 @@ def test_options_that_no_mode_has_are_refused() -> None:
 
 def test_defaults_of_options_are_those_of_the_drafters() -> None:
     dovetail, llmcad = MODES["dovetail"], MODES["llmcad"]
-    assert dovetail.growth is not None
-    assert llmcad.growth is not None
     assert dovetail.growth(dovetail.values({})) == TreeShape()
     assert llmcad.growth(llmcad.values({})) == Pacing()
     assert WIDTH.most * (DEPTH.most - 1) == LARGEST_TREE
@@ -103,7 +101,6 @@ def test_as_published_a_mode_keeps_to_its_paper_and_else_to_what_pays(name: str)
 
     def parts(**given: bool) -> tuple[Any, Any, Any]:
         values = mode.values(given)
-        assert mode.growth is not None
         committee = mode.committee and mode.committee(values, (), CommitteeMemory(), MatchChances())
         return mode.growth(values), mode.schedule(values, Costs(), committee or NoDrafter()), committee
 

@@ -195,7 +195,6 @@ def test_a_call_of_harmony_is_told_as_every_call_is(client: EngineClient, harmon
 
 def test_a_form_waits_for_the_channel_of_the_answer(harmony: Path) -> None:
     tokenizer = Tokenizer(harmony)
-    assert tokenizer.template is not None
     mask = TokenMask(
         tokenizer,
         (str(harmony), str(harmony)),
@@ -309,7 +308,6 @@ def test_a_process_of_forms_that_stays_away_ends_the_reply(
 
 def suspended() -> psutil.Process:
     """The process of forms, which answers no more."""
-    assert FORMS._running is not None
     process = psutil.Process(FORMS._running[0].pid)
     process.suspend()
     return process
@@ -395,7 +393,6 @@ def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, for
     marks = (*FORMATS[form].marks, "<h1>", "[/INST]") if kind != "none" else ()
     source = "{{ messages }}{{ tools }}{# " + TEMPLATES[form] + " #}"
     tokenizer = tokenizer_with(tmp_path, marks, source, kind == "special")
-    assert tokenizer.template is not None
     assert tokenizer.template.calls.name == form
     counts = set()
     for seed in range(6):
@@ -471,7 +468,6 @@ def test_texts_in_calls_of_lfm2_stand_in_either_quotes(tmp_path: Path, call: str
     )
     for token in tokenizer.encode(f"{form.marks[0]}{call}{form.marks[1]}"):
         allowed = mask.allowed()
-        assert allowed is not None
         assert allowed[token]
         mask.take(token)
 
@@ -496,7 +492,6 @@ def test_a_prescribed_text_with_the_words_of_a_token_can_be_written(tmp_path: Pa
     )
     free.take(tokenizer.encode('"')[0])
     allowed = free.allowed()
-    assert allowed is not None
     ids = tokenizer.marks(["<h1>", "<tool_call>", "<|im_end|>"])
     assert {text: bool(allowed[token]) for text, token in ids.items()} == {
         "<h1>": True,  # a token like any other, which the model would write

@@ -64,7 +64,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def opened() -> Iterator[list[str]]:
     """Paths that anything in this process opens meanwhile, by the interpreter's own word."""
     paths: list[str] = []
     watching = [True]

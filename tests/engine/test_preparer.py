@@ -77,7 +77,6 @@ def preparer() -> Iterator[Preparer]:
 
 
 def process_id(preparer: Preparer) -> int | None:
-    assert preparer._running is not None
     return preparer._running[0].pid
 
 
@@ -118,12 +117,10 @@ def test_memory_that_is_taken_at_once_has_its_bound(preparer: Preparer) -> None:
 def test_a_process_that_was_killed_or_left_is_started_again(preparer: Preparer) -> None:
     preparer.ask(f"{HERE}:echo", b"")
     psutil.Process(process_id(preparer)).kill()
-    assert preparer._running is not None
     preparer._running[0].join()
     assert preparer.ask(f"{HERE}:echo", b"next") == b"next"
     idle = Preparer("tenon-of-a-test", 1.0, 256 << 20, 128 << 20, idle_s=0.05)
     idle.ask(f"{HERE}:echo", b"")
-    assert idle._running is not None
     idle._running[0].join(30)
     assert idle._running[0].exitcode == 0
     assert idle.ask(f"{HERE}:echo", b"next") == b"next"

@@ -80,14 +80,12 @@ def test_rounds_say_what_their_tokens_say_where_that_is_asked_for(client: Engine
     said = texts[0].root
     for index, record in enumerate(record for event in client.seen(StatisticsUpdated) for record in event.rounds):
         found = texts[index]
-        assert found is not None
         assert len(found.drafted) == len(record.tokens)
         assert [found.drafted[node] for node in record.accepted][: len(found.emitted)] == list(
             found.emitted[: len(record.accepted)]
         )
         if index:
             before = texts[index - 1]
-            assert before is not None
             assert found.root == before.emitted[-1]
         said += "".join(found.emitted)
     assert _without_marks(said) == _without_marks(reply.text)

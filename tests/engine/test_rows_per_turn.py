@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.loaded_model import LoadedModel
 from engine.messages import Cancel, Finished, KeptChat, Reply, TokensAdded
 from engine.model.text_states import CHUNK
 from tests.support.checkpoints import write_checkpoint
@@ -78,7 +77,6 @@ class Chat:
 
     def wait_until_written(self) -> None:
         loaded = self.client.engine._model
-        assert isinstance(loaded, LoadedModel)
         while loaded.sequences._in_use or loaded.sequences.unwritten:
             time.sleep(0.005)
 

@@ -174,37 +174,6 @@ def test_each_reply_is_the_one_it_gets_alone(bench: Bench, plan: list[tuple[int,
         assert len(reply) >= min(stop, len(whole))
 
 
-def test_a_round_waits_for_few_rows_of_prompts_and_older_prompts_come_first(bench: Bench) -> None:
-    long, short = KINDS[0], KINDS[1]
-    widths: list[list[tuple[str, int]]] = []
-
-    class Seen(Target):
-        def compute(self, asked: Sequence[object], check: Callable[[], None]) -> None:
-            widths.append([("round" if one.draft is not None else "piece", one.rows) for one in asked])  # type: ignore[attr-defined]
-            super().compute(asked, check)  # type: ignore[arg-type]
-
-    target = Seen(bench.decoder)
-    running = {str(at): Running(kind, 40) for at, kind in enumerate((short, long, long, long))}
-    scheduler = Scheduler(lambda: None)
-    for name, one in running.items():
-        scheduler.add(name, one.steps(TokenSequence(target, CONTEXT), NoDrafter()))
-        scheduler.turn()
-    while len(scheduler):
-        scheduler.turn()
-    widest = max(sum(rows for kind, rows in forward if kind == "piece") for forward in widths)
-    if bench.decoder.source.streamed_bytes:  # a pass from the disk takes as long, however wide it is
-        assert widest > 64
-    else:
-        assert widest == 64
-        assert any(len(forward) == 4 for forward in widths)
-    assert [one.reply.token_ids for one in running.values()] == [
-        bench.alone[1],
-        bench.alone[0],
-        bench.alone[0],
-        bench.alone[0],
-    ]
-
-
 def test_a_request_is_stopped_while_its_prompt_shares_a_forward(bench: Bench) -> None:
     """The layer at which it is noticed is one of a forward that others have rows in."""
     shared: list[int] = []
@@ -292,19 +261,6 @@ def test_a_second_device_drafts_while_the_target_computes(bench: Bench) -> None:
     assert {*rounds} <= {0, 1, 2}  # half of those that are open
 
 
-def test_drafting_pauses_while_as_many_wait_as_the_target_takes(bench: Bench) -> None:
-    """Drafts come at once, and forwards are long: without a pause all four would wait."""
-    _, log = piped(bench, 4, 0.0, 0.01)
-    begun, most = 0, 0
-    for entry in log:
-        begun += entry.startswith("drafts ")
-        if entry.startswith("forward of"):
-            begun -= int(entry.rpartition(" ")[2])
-        elif entry == "computed":
-            most = max(most, begun)
-    assert most == 2
-
-
 def test_a_reply_that_is_stopped_waits_for_its_draft(bench: Bench) -> None:
     """Its text is another reply's next, which must not meet a draft that is still being made."""
     log: list[str] = []
@@ -363,30 +319,6 @@ def test_where_memory_ends_the_newest_waits_and_none_is_lost(bench: Bench, monke
     plan = [(KINDS[kind], 0, 100) for kind in (0, 2, 5)]
     assert bench.run(plan) == expected
     assert released
-
-
-def test_an_error_of_the_forward_is_told_to_all_that_wait_for_it(bench: Bench) -> None:
-    class Failing(Target):
-        def compute(self, asked: Sequence[object], check: Callable[[], None]) -> None:
-            if len(asked) == 2:
-                raise OSError("the disk is gone")
-            super().compute(asked, check)  # type: ignore[arg-type]
-
-    target, told = Failing(bench.decoder), []
-
-    def watched(name: str, steps: Steps) -> Steps:
-        try:
-            yield from steps
-        except OSError as error:
-            told.append((name, str(error)))
-
-    scheduler = Scheduler(lambda: None)
-    for name in ("one", "two"):
-        steps = Running(KINDS[1], 40).steps(TokenSequence(target, CONTEXT), NoDrafter())
-        scheduler.add(name, watched(name, steps))
-    scheduler.turn()
-    assert told == [("one", "the disk is gone"), ("two", "the disk is gone")]
-    assert not len(scheduler)
 
 
 def test_one_that_waits_for_what_is_made_beside_lets_others_have_their_turns() -> None:

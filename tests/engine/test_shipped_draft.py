@@ -60,7 +60,6 @@ def test_it_is_a_few_megabytes_with_a_page_about_it_and_of_the_kind_that_modes_a
     assert sum(path.stat().st_size for path in folder.iterdir()) < 15e6
     assert (folder / "README.md").is_file()
     shipped = bundled_model(folder.name)
-    assert shipped is not None
     assert kind_of(OpenedModel("draft", folder)).kind == shipped.kind
 
 

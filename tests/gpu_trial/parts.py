@@ -511,7 +511,6 @@ def full(trial: Trial) -> None:
             [sys.executable, "-c", take], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         try:
-            assert holder.stdout is not None
             holder.stdout.readline()
             with engine_client() as client:
                 replies = Replies(trial, client, models.target, max_tokens=8)

@@ -35,7 +35,6 @@ pytestmark = pytest.mark.skipif(_FOUND is None, reason=ABSENT)
 @pytest.fixture(scope="module", params=TEMPLATES)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """`tenon serve` with a random model of the template."""
-    assert _FOUND is not None
     folder: Path = write_checkpoint(tmp_path_factory.mktemp("model") / "random", "llama", max_position_embeddings=4096)
     tokenizer = train_tokenizer(chat_template=False)
     tokenizer.add_tokens([AddedToken(text, special=False) for text in TEMPLATES[request.param]])

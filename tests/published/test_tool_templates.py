@@ -127,7 +127,6 @@ def read(template: ChatTemplate, text: str) -> list[tuple[str, object]]:
 def test_calls_of_an_earlier_turn_are_read_back(bare_folder: Path, tmp_path: Path, path: Path) -> None:
     tokenizer = with_template(bare_folder, tmp_path, path)
     template = tokenizer.template
-    assert template is not None
     assert template.calls.name == FORMS.get(path.stem, template.calls.name)
     assert template.knows_tools or path.stem not in FORMS
     for count in (1, 2, 3):

@@ -62,7 +62,6 @@ _LARGE = ("gemma-4", "command-r")
 
 def _vocabulary(name: str) -> Path:
     folder = llama_cpp()
-    assert folder is not None
     return folder / "models" / f"ggml-vocab-{name}.gguf"
 
 
@@ -93,7 +92,6 @@ def test_replies_end_where_llama_cpp_ends_them(name: str) -> None:
 @needs_archive
 def test_every_vocabulary_of_the_archive_is_tested() -> None:
     folder = llama_cpp()
-    assert folder is not None
     names = {file.name.removeprefix("ggml-vocab-") for file in (folder / "models").glob("ggml-vocab-*.gguf")}
     assert names == {f"{name}.gguf" for name in _ENDS}
     assert {name for name in _ENDS if Path(f"{_vocabulary(name)}.inp").is_file()} == {*_WITH_IDS, "bert-bge"}
@@ -117,7 +115,6 @@ def test_a_file_without_a_name_of_its_splitting_is_read_with_a_note(name: str) -
 @needs_archive
 def test_every_name_that_llama_cpp_reads_is_known() -> None:
     folder = llama_cpp()
-    assert folder is not None
     source = (folder / "src" / "llama-vocab.cpp").read_text(encoding="utf-8")
     assert set(re.findall(r'tokenizer_pre == "([^"]+)"', source)) == set(SPLITTINGS)
 

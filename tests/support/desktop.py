@@ -50,7 +50,6 @@ class Desktop:
     def notice(self) -> ErrorNotice:
         """The notice in red beside the last reply."""
         error = self.reply().error
-        assert error is not None
         assert error.isVisible()
         return error
 

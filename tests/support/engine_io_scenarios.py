@@ -82,7 +82,6 @@ class Loading:
         return {"weights": self.FORMATS[0], "kv_cache": "full", "context": 128, "mode": "plain"}
 
     def _ask(self) -> Event:
-        assert self.client is not None
         return self.client.finish(self.client.request(self.PROMPT, self.model, max_tokens=8, **self.options))
 
     def _compare(self, last: Event) -> None:

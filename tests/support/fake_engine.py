@@ -9,14 +9,11 @@ The last line of the last message is the script, ``word`` or ``word number``:
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
     hang        two tokens, then nothing, and no answer to anything
-    compute     signs of life for ever, and nothing said, until cancelled
-    spin        two tokens, then a processor's time for ever, and no answer to anything
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
     think N     a thought of N words, then an answer of two
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
-    modes       the draft it was given; where that is none it says a token more
     gpu N       N tokens, and a notice in the middle that the GPU failed
     short       out of memory with more than 2,048 tokens of context
     rounds      whether it was asked for the texts of its rounds
@@ -92,7 +89,6 @@ from engine.messages import (
     TokensAdded,
     TokensCounted,
     Unload,
-    Working,
     with_attachments,
 )
 from engine.messages.pipe import receive, send
@@ -341,31 +337,20 @@ class FakeEngine:
             yield f"w1 {request.verify}"
         elif word == "draft":
             yield f"draft:{', '.join(request.options.drafts) or None} budget:{request.options.ram_budget_bytes}"
-        elif word == "modes":
-            yield "same "
-            yield ", ".join(request.options.drafts)
-            if request.options.drafts == ("off",):
-                yield " more"
         elif word == "rounds":
             yield f"round_texts:{request.round_texts}"
         elif word == "trim":
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))
             yield "trimmed"
-        elif word in ("fail", "die", "hang", "spin"):
+        elif word in ("fail", "die", "hang"):
             yield "one "
             yield "two "
-            while word == "spin":
-                sum(range(10_000))
             while word == "hang":
                 time.sleep(1.0)
             time.sleep(0.1)
             if word == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
-        elif word == "compute":
-            while True:
-                self.emit(Working())
-                self.pause(request_id, 0.02)
         elif word == "deaf":
             for number in range(100_000):
                 yield f"w{number} "

@@ -45,7 +45,6 @@ def main(form: str, closed: str) -> None:
     mixture = replace(SOFTMAX, width=256)
     made = RandomLayer(Shape(mixture=mixture), form)
     experts = made.experts
-    assert experts is not None
     pages: list[list[PageMemory]] = []
     for maps in zip(experts.gate_up, experts.down, strict=True):
         pages.append([])

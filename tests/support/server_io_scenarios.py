@@ -80,7 +80,6 @@ class Serving:
         return error is None
 
     def _ask(self, client: socket.socket) -> int:
-        assert self.server is not None
         client.connect(("127.0.0.1", int(self.server.address.rpartition(":")[2])))
         client.sendall(_ASKED)
         answer = b""

@@ -104,7 +104,6 @@ class SteppedProcesses:
 
     def _asked(self, request: object) -> Any:
         assert self._helper.stdin is not None
-        assert self._helper.stdout is not None
         print(json.dumps(request), file=self._helper.stdin, flush=True)
         return self._helper.stdout.readline().strip()
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFileDialog, QSizePolicy, QWidget
 
 from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.modes import Choice
 from app.ui import figures
-from app.ui.choice_popup import ChoicePopup
+from app.ui.choice_popup import MenuButton
 from app.ui.composer.composer import DraftButton
 from app.ui.painting import paint_box, paint_dot, paint_icon, paint_words, painted, place, smooth
 from app.ui.parts import PlainLabel, icon_button
@@ -79,7 +79,7 @@ def draft_words(plan: PlanReport | None, drafts: Sequence[str]) -> str:
     return tr("draft: measured {gain}", gain=gain) if taken.measured else tr("draft: predicted {gain}", gain=gain)
 
 
-class ModelButton(QAbstractButton):
+class ModelButton(MenuButton):
     """Painted: dot, name, detail, chevron; ``compact`` is the small line under the title of a narrow window."""
 
     model_chosen = Signal(str)
@@ -87,25 +87,13 @@ class ModelButton(QAbstractButton):
     file_requested = Signal()
     more_requested = Signal()
     server_requested = Signal()
-    menu_requested = Signal()
 
     def __init__(self, theme: Theme, state: EngineState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, _ICON_PX, QSizePolicy.Policy.Maximum, parent)
         self._state = state
         self._compact = False
         self.draft: str = ""  # what a chosen draft that gains nothing comes to
-        self.popup: ChoicePopup | None = None
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self.menu_requested)
-        theme.changed.connect(self.updateGeometry)
         self.set_state(state)
-
-    @property
-    def _icon_px(self) -> int:
-        return self._theme.type.px(_ICON_PX)
 
     def set_state(self, state: EngineState) -> None:
         """Show the engine's state."""
@@ -134,10 +122,7 @@ class ModelButton(QAbstractButton):
 
     def open_menu(self, choices: list[Choice]) -> None:
         """Show the models to choose from."""
-        self.popup = ChoicePopup(self._theme, tr("Models"), self._rows(choices), self)
-        self.popup.chosen.connect(self._choose)
-        self.popup.closed.connect(self._forget_popup)
-        self.popup.open_beside(self, above=False)
+        self._open_popup(tr("Models"), self._rows(choices), above=False)
 
     def refresh_models(self, choices: list[Choice]) -> None:
         """More is known of the models; their menu may be closed by now."""
@@ -145,12 +130,13 @@ class ModelButton(QAbstractButton):
             self.popup.show_choices(tr("Models"), self._rows(choices))
 
     def _rows(self, choices: list[Choice]) -> list[Choice]:
-        rows = [replace(choice, checked=choice.key == self._state.model_ref) for choice in choices]
-        rows.append(Choice(MORE_MODELS, tr("Get more models..."), ""))
-        rows.append(Choice(OPEN_FOLDER, tr("Open a model folder..."), ""))
-        rows.append(Choice(OPEN_FILE, tr("Open a model file..."), ""))
-        rows.append(Choice(ADD_SERVER, tr("Add a server..."), ""))
-        return rows
+        return [
+            *(replace(choice, checked=choice.key == self._state.model_ref) for choice in choices),
+            Choice(MORE_MODELS, tr("Get more models..."), ""),
+            Choice(OPEN_FOLDER, tr("Open a model folder..."), ""),
+            Choice(OPEN_FILE, tr("Open a model file..."), ""),
+            Choice(ADD_SERVER, tr("Add a server..."), ""),
+        ]
 
     def sizeHint(self) -> QSize:
         """Return a size as wide as its words."""
@@ -185,9 +171,7 @@ class ModelButton(QAbstractButton):
         if self._compact:
             self._paint_words(painter, 2, self.width() - 2)
             return
-        pressed = self.isDown() or self.popup is not None
-        fill = "press" if pressed else "hover" if self.underMouse() else "side"
-        paint_box(painter, self._theme, self.rect(), 8, fill)
+        paint_box(painter, self._theme, self.rect(), 8, self._fill("side"))
         self._paint_dot(painter, painted(self, 12, 0, _DOT_PX, self.height()).center())
         right = self.width() - 12 - self._icon_px
         self._paint_words(painter, 12 + _DOT_PX + 8, right - 8)
@@ -227,21 +211,14 @@ class ModelButton(QAbstractButton):
 
     @Slot(str)
     def _choose(self, key: str) -> None:
-        if key == OPEN_FOLDER:
-            self.folder_requested.emit()
-        elif key == OPEN_FILE:
-            self.file_requested.emit()
-        elif key == MORE_MODELS:
-            self.more_requested.emit()
-        elif key == ADD_SERVER:
-            self.server_requested.emit()
+        ways = {
+            OPEN_FOLDER: self.folder_requested, OPEN_FILE: self.file_requested, MORE_MODELS: self.more_requested,
+            ADD_SERVER: self.server_requested,
+        }  # fmt: skip
+        if key in ways:
+            ways[key].emit()
         else:
             self.model_chosen.emit(key)
-
-    @Slot()
-    def _forget_popup(self) -> None:
-        self.popup = None
-        self.update()
 
 
 class Header(QWidget):

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 from app.chat.modes import Choice, draft_words, mode_title
 from app.ui import figures
 from app.ui.bars import ShareBar
-from app.ui.choice_popup import ChoicePopup
+from app.ui.choice_popup import MenuButton
 from app.ui.composer.prompt_edit import AttachmentRow, PromptEdit
 from app.ui.painting import paint_box, paint_icon, paint_words, painted, smooth
 from app.ui.parts import STRETCH, PlainLabel, filled, icon_button
@@ -72,35 +72,22 @@ class ContextMeter(QWidget):
         self._bar.setAccessibleDescription(whole)
 
 
-class DraftButton(QAbstractButton):
+class DraftButton(MenuButton):
     """Shows what guesses ahead, and after it the mode that ran where that was left to Tenon."""
 
     draft_chosen = Signal(str)
     memory_chosen = Signal(str)
     folder_requested = Signal()
     file_requested = Signal()
-    menu_requested = Signal()
     memories_requested = Signal()
-    closed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, _ICON_PX, QSizePolicy.Policy.Fixed, parent)
         self._drafts: tuple[str, ...] = ()
         self._memory = AUTO
         self.running: str = ""  # the mode that ran or is planned; empty if unknown
         self._lists_memories = False
-        self.popup: ChoicePopup | None = None
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self.menu_requested)
-        theme.changed.connect(self.updateGeometry)
         self._describe()
-
-    @property
-    def _icon_px(self) -> int:
-        return self._theme.type.px(_ICON_PX)
 
     @property
     def words(self) -> str:
@@ -133,9 +120,7 @@ class DraftButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
-        pressed = self.isDown() or self.popup is not None
-        fill = "press" if pressed else "hover" if self.underMouse() else "raised"
-        paint_box(painter, self._theme, self.rect(), 8, fill, "btn")
+        paint_box(painter, self._theme, self.rect(), 8, self._fill("raised"), "btn")
         paint_icon(painter, self._theme, self, "zap", _SIDE_PX, self._icon_px, "acc")
         end = self.width() - _SIDE_PX - self._icon_px
         paint_icon(painter, self._theme, self, "chevron-down", end, self._icon_px)
@@ -153,10 +138,7 @@ class DraftButton(QAbstractButton):
     def open_menu(self, drafts: list[Choice]) -> None:
         """Show the drafts to choose from, and the way to the places in memory."""
         self._lists_memories = False
-        self.popup = ChoicePopup(self._theme, tr("Draft"), self._rows(drafts), self)
-        self.popup.chosen.connect(self._choose)
-        self.popup.closed.connect(self._forget_popup)
-        self.popup.open_beside(self, above=True)
+        self._open_popup(tr("Draft"), self._rows(drafts), above=True)
 
     def refresh_menu(self, drafts: list[Choice], memories: list[Choice]) -> None:
         """More is known of the choices; their menu may be closed by now."""
@@ -183,22 +165,13 @@ class DraftButton(QAbstractButton):
 
     @Slot(str)
     def _choose(self, key: str) -> None:
-        if key == OPEN_FOLDER:
-            self.folder_requested.emit()
-        elif key == OPEN_DRAFT_FILE:
-            self.file_requested.emit()
-        elif key == MEMORY:
-            self.memories_requested.emit()
-        elif self._lists_memories:
-            self.memory_chosen.emit(key)
+        ways = {
+            OPEN_FOLDER: self.folder_requested, OPEN_DRAFT_FILE: self.file_requested, MEMORY: self.memories_requested,
+        }  # fmt: skip
+        if key in ways:
+            ways[key].emit()
         else:
-            self.draft_chosen.emit(key)
-
-    @Slot()
-    def _forget_popup(self) -> None:
-        self.popup = None
-        self.closed.emit()
-        self.update()
+            (self.memory_chosen if self._lists_memories else self.draft_chosen).emit(key)
 
 
 class SendButton(QAbstractButton):

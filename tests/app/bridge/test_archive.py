@@ -33,14 +33,12 @@ def exported(desk: Desk, workspace: Workspace, export: Callable[[], None]) -> st
     """Run an export and return its sentence."""
     with desk.qtbot.waitSignal(workspace.archive.export_finished) as signal:
         export()
-    assert signal.args is not None
     return str(signal.args[1])
 
 
 def imported(desk: Desk, workspace: Workspace, path: Path) -> tuple[int, str]:
     with desk.qtbot.waitSignal(workspace.archive.import_finished) as signal:
         workspace.archive.import_file(path)
-    assert signal.args is not None
     return int(signal.args[0]), str(signal.args[1])
 
 
@@ -153,17 +151,6 @@ def test_a_backup_is_made_once_a_day_and_its_failure_told_once(desk: Desk, monke
     assert desk.recorder.notices == ["No room."]
 
 
-def test_a_damaged_database_is_back_as_of_the_last_backup(desk: Desk) -> None:
-    workspace = desk.open()
-    chat = desk.answer(workspace, "say 1")
-    workspace.archive.back_up()
-    workspace.close()
-    (desk.folder / "data" / "tenon.sqlite3").write_bytes(bytes(8192))
-    again = desk.open()
-    assert "back as of the backup" in desk.recorder.notices[0]
-    assert len(again.library.messages(chat)) == 2
-
-
 def secrets(desk: Desk) -> list[str]:
     """Files of the folder in which a word of the person's is left."""
     files = [path for path in desk.folder.rglob("*") if path.is_file()]
@@ -182,6 +169,7 @@ def test_everything_can_be_erased(desk: Desk) -> None:
     workspace.settings.system_prompt = "topsecretsetting"
     workspace.settings.set_for_model("smollm2", "system_prompt", "topsecretrole")
     workspace.settings.threads = 3
+    (desk.folder / "data" / "tenon-corrupt-2026-01-01.sqlite3").write_bytes(b"topsecret")
     running = workspace.turns.send(None, "slow 500")
     desk.wait_for_state(workspace, running, MessageState.STREAMING)
     workspace.turns.send(None, "topsecretqueued")
@@ -263,7 +251,6 @@ def test_a_backup_brings_back_the_chats_that_are_not_here(desk: Desk) -> None:
     workspace = desk.open()
     with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
         workspace.archive.import_file(backup.path)
-    assert told.args is not None
     assert told.args[0] == 2
     chats = [
         [message.content for message in workspace.library.messages(one.id)] for one in workspace.library.conversations()
@@ -369,16 +356,3 @@ def test_a_file_that_takes_too_much_is_given_up(desk: Desk, monkeypatch: pytest.
     monkeypatch.setattr(archive.READER, "clock_s", 60.0)
     monkeypatch.setattr(archive.READER, "memory_bytes", 256 << 20)
     assert "takes more than 0 GiB" in imported(desk, workspace, path)[1]
-
-
-def test_a_database_of_something_else_is_refused(desk: Desk) -> None:
-    workspace = desk.open()
-    path = desk.folder / "other.sqlite3"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE t (x)")
-    connection.close()
-    with desk.qtbot.waitSignal(workspace.archive.import_finished) as told:
-        workspace.archive.import_file(path)
-    assert told.args is not None
-    assert told.args[0] == 0
-    assert "not a readable backup of chats" in told.args[1]

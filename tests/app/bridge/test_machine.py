@@ -31,7 +31,6 @@ def test_a_look_tells_the_machine_without_measuring_it(desk: Desk) -> None:
     machine.look()
     machine.look()
     desk.wait(lambda: machine.report is not None)
-    assert machine.report is not None
     assert (machine.report.processor.usable_cores, machine.report.speeds) == (14, None)
 
 
@@ -42,13 +41,11 @@ def test_speeds_are_measured_with_progress_and_make_plans_anew(desk: Desk) -> No
     workspace.machine.measure_speeds()
     workspace.machine.measure_speeds()  # it runs already
     desk.wait(lambda: not workspace.machine.measuring.running)
-    assert workspace.machine.report is not None
     assert workspace.machine.report.speeds
     shares = [state.share for state in stages if state.stage is Stage.SPEEDS]
     assert shares == sorted(shares)
     assert shares[-1] == 0.75
     desk.wait(lambda: workspace.plans.chosen is not None)
-    assert workspace.plans.chosen is not None
     assert workspace.plans.chosen.measured
 
 
@@ -165,7 +162,6 @@ def test_an_engine_that_stops_ends_the_measuring(desk: Desk) -> None:
     workspace, stages, _ = opened(desk)
     workspace.machine.measure_modes(LoadOptions())
     desk.wait(lambda: bool(stages) and stages[-1].stage is Stage.MODES)
-    assert desk.client._host is not None
     desk.client._host.kill()  # type: ignore[union-attr]
     desk.wait(lambda: not workspace.machine.measuring.running)
     assert workspace.model.state.phase is EnginePhase.STOPPED

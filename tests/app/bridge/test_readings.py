@@ -20,7 +20,6 @@ def read(desk: Desk, workspace: Workspace, watching: Watching, text: str = "say 
     """Answer in a chat whose reading the engine then keeps."""
     chat = desk.answer(workspace, text)
     kept = watching.requests[-1].kept
-    assert kept is not None
     assert kept.most_bytes == workspace.settings.readings_bytes
     (Path(kept.folder) / "0.rows").write_bytes(b"what was read")
     return chat, Path(kept.folder)

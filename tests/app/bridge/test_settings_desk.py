@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from types import SimpleNamespace
 from urllib.request import getproxies
 
 import pytest
 
-from app.bridge.saved_settings import Network, SettingsDesk
-from app.bridge.workspace import Workspace
+from app.bridge.saved_settings import Network
 from app.chat.engine_state import EnginePhase
 from app.settings.settings import Settings
-from app.settings.settings_file import ImportedSettings
 from tests.app.bridge.conftest import Desk
-from tests.engine.hub.conftest import MemoryKeyring
-
-
-def imported(desk: Desk, settings_desk: SettingsDesk, path: Path) -> tuple[ImportedSettings | None, str]:
-    with desk.qtbot.waitSignal(settings_desk.imported) as signal:
-        settings_desk.read(path)
-    assert signal.args is not None
-    return signal.args[0], str(signal.args[1])
 
 
 def test_what_is_in_use_is_told_once_a_model_is_loaded_and_the_draft_once_it_replied(desk: Desk) -> None:
@@ -47,54 +34,6 @@ def test_without_a_gpu_its_settings_say_so(desk: Desk) -> None:
     desk.wait_for_phase(workspace, EnginePhase.READY)
     gpu = workspace.model.state.gpu
     assert set(workspace.settings_desk.reasons()) == (set() if gpu else {"vram_budget_bytes", "gpu_layers"})
-
-
-def test_settings_are_written_and_read_beside_the_window(desk: Desk, tmp_path: Path) -> None:
-    workspace = desk.open(start=False)
-    settings_desk = workspace.settings_desk
-    workspace.settings.threads = 3
-    path = tmp_path / "out.json"
-    with desk.qtbot.waitSignal(settings_desk.exported) as signal:
-        settings_desk.export(path)
-    assert signal.args == [str(path), ""]
-    assert json.loads(path.read_text())["threads"] == 3
-    found, sentence = imported(desk, settings_desk, path)
-    assert found is not None
-    assert (found.values, sentence) == ({"threads": 3}, "")
-    path.write_text("[]")
-    assert imported(desk, settings_desk, path)[0] is None
-    assert "cannot be read" in imported(desk, settings_desk, tmp_path / "gone.json")[1]
-    with desk.qtbot.waitSignal(settings_desk.exported) as signal:
-        settings_desk.export(tmp_path / "gone" / "out.json")
-    assert signal.args is not None
-    assert "gone is not there: it was moved" in signal.args[1]
-    assert settings_desk.folder("data") == desk.folder / "data"
-
-
-def test_a_token_goes_into_the_keyring_and_never_into_the_settings(
-    desk: Desk, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace = desk.open(start=False)
-    access = workspace.model_store.access
-    assert access.known is None
-    said = []
-    access.told.connect(said.append)
-    for act, known in (
-        (access.look, False),
-        (lambda: access.keep("hf_secret"), True),
-        (access.forget, False),
-    ):
-        with desk.qtbot.waitSignal(access.told):
-            act()
-        assert access.known is known
-        if known:
-            assert "hf_secret" in memory_keyring.kept.values()
-    with desk.qtbot.waitSignal(access.told):
-        access.keep("not a token")
-    assert (said[-1][:29], access.known) == ("This is not an access token: ", False)
-    workspace.close()
-    files = [path for path in desk.folder.rglob("*") if path.is_file()]
-    assert not any(b"hf_secret" in path.read_bytes() for path in files)
 
 
 def test_mirror_and_proxy_are_in_the_environment_while_they_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,39 +76,18 @@ def test_what_is_connected_connects_anew_after_another_mirror_was_applied(
     workspace.close()
 
 
-@pytest.fixture
-def backups_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Workspace], list[date]]:
-    """The days for which a workspace makes backups from now on."""
-
-    def watch(workspace: Workspace) -> list[date]:
-        made: list[date] = []
-        monkeypatch.setattr(workspace.archive._store, "back_up", made.append)
-        return made
-
-    return watch
-
-
-def test_no_backup_is_made_where_none_is_wanted(desk: Desk, backups_of: Callable[[Workspace], list[date]]) -> None:
+def test_a_backup_is_made_once_a_day_as_soon_as_it_is_wanted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = desk.open(start=False)
-    made = backups_of(workspace)
+    made: list[date | str] = []
+    monkeypatch.setattr(workspace.archive._store, "back_up", made.append)
     workspace.settings.daily_backup = False
     workspace.archive.back_up()
-    workspace.archive._writer.finish()
-    assert made == []
-
-
-def test_a_backup_is_made_once_a_day_as_soon_as_it_is_wanted(
-    desk: Desk, backups_of: Callable[[Workspace], list[date]]
-) -> None:
-    workspace = desk.open(start=False)
-    made = backups_of(workspace)
-    workspace.settings.daily_backup = False
-    workspace.archive.back_up()
+    workspace.archive._writer.run(lambda: made.append("none"))
     workspace.settings.daily_backup = True
     workspace.archive.back_up()
     workspace.archive.back_up()
     workspace.archive._writer.finish()
-    assert made == [date.today()]
+    assert made == ["none", date.today()]
 
 
 def test_the_chip_changes_what_holds_for_the_model(desk: Desk) -> None:
@@ -184,7 +102,6 @@ def test_the_chip_changes_what_holds_for_the_model(desk: Desk) -> None:
     assert workspace.settings.memory == "disk"
     desk.wait_for_phase(workspace, EnginePhase.READY)
     options = workspace.model.options
-    assert options is not None
     assert (options.drafts, options.memory) == (("lookup",), "disk")
 
 

@@ -67,7 +67,6 @@ def test_a_conversation_s_own_options_come_before_the_settings(desk: Desk) -> No
     )
     workspace.close()
     conversation = desk.open().library.conversation(chat)
-    assert conversation is not None
     assert conversation.options == ConversationOptions(system_prompt="", max_tokens=0)
 
 

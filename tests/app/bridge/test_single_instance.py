@@ -141,7 +141,6 @@ def test_nothing_is_handed_over_to_another_user_who_took_the_place(qtbot: QtBot,
         "print('ready', flush=True); print(one.accept()[0].recv(4096), flush=True)"
     )
     with subprocess.Popen([sys.executable, "-c", server, str(path)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         assert SingleInstance(name).claim(["/home/me/secret.gguf"])
         assert process.stdout.readline() == b"b''\n"

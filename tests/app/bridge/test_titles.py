@@ -13,7 +13,6 @@ from tests.app.bridge.test_turns import Watching
 
 def title(desk: Desk, chat: int) -> str:
     conversation = desk._open[-1].library.conversation(chat)
-    assert conversation is not None
     return conversation.title
 
 

@@ -183,7 +183,6 @@ def test_what_the_user_takes_back_while_a_server_is_asked_stays_taken_back(
     workspace: ScriptedWorkspace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, chat: int
 ) -> None:
     tool = workspace.tools.tool("folder", "list_folder")
-    assert tool is not None
     keep_server(ToolServer("one", "command", "none", on=True, tools=(replace(tool, allowed=tool.digest),)), {})
     workspace.tools._read_again()
 
@@ -195,7 +194,6 @@ def test_what_the_user_takes_back_while_a_server_is_asked_stays_taken_back(
     workspace.tools.connect_server("one")
     qtbot.waitUntil(lambda: not workspace.tools.busy)
     now = workspace.tools.tool("one", "list_folder")
-    assert now is not None
     assert not now.is_allowed
 
 

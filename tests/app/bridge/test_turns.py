@@ -188,7 +188,6 @@ def test_what_ran_is_kept_with_the_reply(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 4")
     reply = workspace.library.messages(chat)[-1]
-    assert reply.details is not None
     assert (reply.details.mode, reply.details.model, reply.details.weights) == ("lookup", "smollm2", "fp32")
     assert reply.details.mode_reason == "for the test"
     assert (reply.details.stop_reason, reply.details.timings.predicted_n) == ("end", 4)
@@ -207,7 +206,6 @@ def test_a_deleted_message_comes_back_or_is_erased(desk: Desk) -> None:
     with pytest.raises(EmptyPrompt, match="was deleted"):
         workspace.turns.regenerate(chat, before[1].id)
     undone = workspace.shelf.undo_delete()
-    assert undone is not None
     assert undone.ids == (before[0].id,)
     assert workspace.shelf.undo_delete() is None
     assert workspace.library.messages(chat) == before

@@ -9,7 +9,6 @@ import pytest
 from app.bridge import journal
 from app.chat.attachment import Unsent
 from app.storage.conversation_store import ConversationStore
-from app.storage.database import FILE_NAME
 from engine.errors import StorageError
 from engine.messages import Attachment
 from tests.app.bridge.conftest import Desk
@@ -22,24 +21,12 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "_UNSENT_RETRY_MS", 1)
 
 
-def test_it_is_there_again_after_a_restart(desk: Desk) -> None:
-    workspace = desk.open()
-    chat = desk.answer(workspace, "say 1")
-    workspace.unsent.keep(chat, Unsent("more", (FILE,)))
-    workspace.unsent.keep(None, Unsent("half a \ud83d"))
-    assert workspace.unsent.of(chat) == Unsent("more", (FILE,))
-    workspace.close()
-    again = desk.open()
-    assert again.unsent.of(chat) == Unsent("more", (FILE,))
-    assert again.unsent.of(None) == Unsent("half a \ufffd")
-
-
 def test_it_is_written_while_it_is_typed(desk: Desk) -> None:
     workspace = desk.open()
-    for typed in ("h", "ha", "half"):
+    for typed in ("h", "ha", "half a \ud83d"):
         workspace.unsent.keep(None, Unsent(typed))
-    desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent("half"))
-    assert desk.open().unsent.of(None) == Unsent("half")
+    desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent("half a \ufffd"))
+    assert desk.open().unsent.of(None) == Unsent("half a \ufffd")
 
 
 def test_files_are_written_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,19 +74,6 @@ def test_a_disk_that_refuses_is_asked_again(desk: Desk, monkeypatch: pytest.Monk
     desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent("precious", (FILE,)))
     assert refused == ["precious"]
     assert [report.message for report in desk.recorder.troubles] == ["The disk is full."]
-
-
-def test_a_deleted_chat_comes_back_with_it(desk: Desk) -> None:
-    workspace = desk.open()
-    chat = desk.answer(workspace, "say 1")
-    workspace.unsent.keep(chat, Unsent("a secret"))
-    workspace.shelf.delete(chat)
-    assert workspace.shelf.undo_delete() is not None
-    assert workspace.unsent.of(chat) == Unsent("a secret")
-    workspace.shelf.delete(chat)
-    workspace.shelf.erase(workspace.library.trash()[0])
-    workspace.close()
-    assert b"a secret" not in (desk.folder / "data" / FILE_NAME).read_bytes()
 
 
 def test_erasing_everything_erases_it(desk: Desk) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -17,7 +16,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
 from app.diagnostics import log_folder
-from engine.messages import ErrorReport, Working
+from engine.messages import ErrorReport
 from engine.messages.machine import Power
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import SERVE
@@ -148,35 +147,6 @@ def test_a_reply_ends_with_a_sentence_where_no_signal_ends_the_engine(
     desk.answer(workspace, "say 1", chat)
     assert not any(state.phase is EnginePhase.STOPPED for state in desk.recorder.states[states:])
     assert before.pid not in [child.pid for child in multiprocessing.active_children()]
-
-
-def test_an_engine_that_goes_on_without_a_word_is_left_alone(desk: Desk) -> None:
-    workspace = desk.open()
-    chat = workspace.turns.send(None, "compute")
-    desk.wait(lambda: workspace.model.state.phase is EnginePhase.READY)
-    before, signs = workspace._client.process_id, []
-    workspace._client.event_received.connect(lambda event: signs.append(event) if isinstance(event, Working) else None)
-    for ticks in range(PATIENCE_TICKS + 2):
-        desk.wait(lambda ticks=ticks: len(signs) > ticks)
-        workspace.engine_watch.tick()
-    assert workspace._client.process_id == before
-    workspace.replies.stop(chat)
-    desk.wait_for_state(workspace, chat, MessageState.STOPPED)
-
-
-def test_a_processors_time_alone_is_no_sign_of_life(desk: Desk) -> None:
-    workspace = desk.open()
-    chat = workspace.turns.send(None, "spin")
-    desk.wait(lambda: workspace.library.messages(chat)[-1].content == "one two ")
-    engine = psutil.Process(workspace._client.process_id)
-    with suppress(psutil.NoSuchProcess):  # it is ended
-        for _ in range(PATIENCE_TICKS + 1):
-            enough_s = engine.cpu_times().user + 0.1
-            while engine.cpu_times().user < enough_s:
-                desk.qtbot.wait(20)
-            workspace.engine_watch.tick()
-    reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
-    assert reply.error == ENDED
 
 
 def test_an_engine_that_has_nothing_to_do_is_left_alone(desk: Desk) -> None:

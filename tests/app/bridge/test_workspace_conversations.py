@@ -17,13 +17,6 @@ from engine.errors import StorageError
 from tests.app.bridge.conftest import Desk
 
 
-def test_nothing_is_stored_before_the_first_message(desk: Desk) -> None:
-    workspace = desk.open()
-    assert None is None
-    assert workspace.library.conversations() == []
-    assert workspace.library.messages(1) == []
-
-
 def test_titles(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "What is a context window?\nsay 1")
@@ -35,16 +28,6 @@ def test_titles(desk: Desk) -> None:
     workspace.close()
     again = desk.open()
     assert [conversation.title for conversation in again.library.conversations()] == ["Windows"]
-
-
-def test_the_conversation_used_last_comes_first(desk: Desk) -> None:
-    workspace = desk.open()
-    first = desk.answer(workspace, "first\nsay 1")
-    second = desk.answer(workspace, "second\nsay 1")
-    assert [chat.id for chat in workspace.library.conversations()] == [second, first]
-    desk.answer(workspace, "say 1", first)
-    assert [chat.id for chat in workspace.library.conversations()] == [first, second]
-    assert [chat.id for chat in workspace.library.conversations("SECOND")] == [second]
 
 
 def test_delete_can_be_undone(desk: Desk) -> None:

@@ -20,7 +20,6 @@ def test_what_is_made_and_deleted_in_1970_stands_after_what_was_there(
     workspace = desk.open()
     before = desk.answer(workspace, "say 1")
     kept = workspace.library.conversation(before)
-    assert kept is not None
     workspace.archive.back_up()
     desk.wait(lambda: len(backups(workspace.archive._store.folder)) == 1)
     workspace.close()
@@ -31,7 +30,6 @@ def test_what_is_made_and_deleted_in_1970_stands_after_what_was_there(
     made, deleted = desk.answer(workspace, "say 2"), desk.answer(workspace, "say 3")
     workspace.shelf.delete(deleted)
     chat = workspace.library.conversation(made)
-    assert chat is not None
     assert chat.created_at >= kept.updated_at
     assert [one.id for one in workspace.library.conversations()] == [made, before]
     assert age_group(chat.updated_at, clock.today()) == tr("Today")

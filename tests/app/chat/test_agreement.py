@@ -11,7 +11,6 @@ def trial(ids: tuple[int, ...], text: str = "", **changes: object) -> Trial:
 
 def test_the_same_tokens_are_identical() -> None:
     found = agreement(trial((1, 2, 3), "abc"), trial((1, 2, 3), "abc"))
-    assert found is not None
     assert (found.identical, found.tokens, found.complete) == (True, 3, True)
 
 
@@ -21,25 +20,20 @@ def test_the_same_tokens_are_identical() -> None:
 )
 def test_the_first_difference(first: tuple[int, ...], second: tuple[int, ...], tokens: int) -> None:
     found = agreement(trial(first, "same but"), trial(second, "same and"))
-    assert found is not None
     assert (found.identical, found.tokens, found.characters) == (False, tokens, 5)
 
 
 def test_other_tokens_of_the_same_text_are_a_difference() -> None:
     found = agreement(trial((1, 2), "ab"), trial((3,), "ab"))
-    assert found is not None
     assert not found.identical
 
 
 def test_a_stopped_reply_is_compared_as_far_as_it_came() -> None:
     found = agreement(trial((1, 2), "ab", stopped=True), trial((1, 2, 3), "abc"))
-    assert found is not None
     assert (found.identical, found.complete, found.tokens) == (True, False, 2)
     found = agreement(trial((1, 9), "ax", stopped=True), trial((1, 2, 3), "abc"))
-    assert found is not None
     assert not found.identical
     longer = agreement(trial((1, 2, 3), "abc", stopped=True), trial((1, 2), "ab"))
-    assert longer is not None
     assert not longer.identical  # the one that came to its end is shorter
 
 

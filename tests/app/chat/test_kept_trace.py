@@ -27,7 +27,6 @@ def test_everything_that_is_shown_comes_back() -> None:
     assert again.last_round == trace.last_round == len(ROUNDS)
     for number, before in enumerate(ROUNDS, 1):
         after = again.round(number)
-        assert after is not None
         assert (after.texts, after.parents, after.accepted) == (before.texts, before.parents, before.accepted)
         assert after.tested == before.tested
         assert after.scores == pytest.approx(before.scores, abs=0.01)
@@ -45,7 +44,6 @@ def test_the_plan_comes_back_with_the_places_of_layers() -> None:
     trace.take(PlanChosen("1", Plan("lookup", ""), made, tuple(PLACES)), 0.0)
     trace.take(update(4, 1000.0, ROUNDS), 0.5)
     assert from_bytes(to_bytes(trace), again)
-    assert again.plan is not None
     assert [mode.placement for mode in again.plan.modes] == [placed] * len(made.modes)
     assert again.places == tuple(PLACES)
     assert again.tokens == trace.tokens

@@ -78,9 +78,7 @@ def _branched() -> Library:
 
 
 def _deleted(library: Library, message_id: int) -> Deleted:
-    entry = library.delete_message(1, message_id, float(message_id))
-    assert entry is not None
-    return entry
+    return library.delete_message(1, message_id, float(message_id))
 
 
 def _shown(library: Library) -> list[int]:

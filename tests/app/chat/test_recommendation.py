@@ -194,7 +194,6 @@ def test_a_copy_is_known_by_the_catalogue_or_by_its_repository() -> None:
 def test_the_model_in_two_bits_is_offered_to_12_and_16_gb_without_a_gpu(gigabytes: int) -> None:
     """Bonsai 2 27B on a laptop whose memory is read at 60 GB/s: its weights are what a token takes."""
     base = machine("laptop-16gb-low-disk")
-    assert base.speeds is not None
     host = replace(base.speeds.host, memory_bytes_per_s=60e9)
     host = replace(host, formats={name: replace(one, bytes_per_s=45e9) for name, one in host.formats.items()})
     report = replace(

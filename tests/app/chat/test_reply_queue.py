@@ -44,7 +44,6 @@ class ReplyQueueMachine(RuleBasedStateMachine):
     @rule()
     def finish(self) -> None:
         running = self.queue.running
-        assert running is not None
         assert self.queue.finish(running.reply_id)
         self.ended.append(running)
         self._start()

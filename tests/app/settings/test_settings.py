@@ -23,13 +23,6 @@ from engine.modes import mode_options
 from engine.verifying import RULES
 
 
-def test_defaults() -> None:
-    settings = Settings()
-    assert (settings.model, settings.memory, settings.temperature) == (DEFAULT_MODEL, "auto", None)
-    assert (settings.sidebar_shown, settings.font_scale, settings.recent_models) == (True, 100, ())
-    assert settings.stored() == {}
-
-
 def test_the_bundled_model_of_earlier_versions_is_the_one_of_this() -> None:
     settings = Settings()
     assert settings.take({"model": "guide", "memory": "disk"}) == []

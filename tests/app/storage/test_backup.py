@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.conversation import Conversation, ConversationOptions, Message, Preset
+from app.chat.conversation import Conversation, Message
 from app.storage import backup as backup_module
 from app.storage import seals
 from app.storage.backup import (
@@ -154,22 +154,6 @@ def test_a_copy_that_is_not_sound_is_not_kept(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(StorageError, match="not sound"):
         database.writer.back_up(TODAY)
     assert names(tmp_path) == []
-    close(database)
-
-
-def test_erasing_everything_leaves_nothing_in_any_file(tmp_path: Path) -> None:
-    database = filled(tmp_path)
-    database.writer.save(CHAT, [Message(3, 1, "user", "topsecretword", 2.0)])
-    database.writer.save_preset(Preset("topsecretname", ConversationOptions("topsecretprompt")))
-    database.writer.back_up(TODAY)
-    (tmp_path / "tenon-corrupt-2026-01-01.sqlite3").write_bytes(b"topsecret")
-    database.writer.erase_everything()
-    assert database.reader.conversations() == []
-    assert database.reader.presets() == []
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert not any(b"opsecret" in path.read_bytes() for path in files)
-    database.writer.save(CHAT, [PROMPT])
-    assert [hit.message_id for hit in database.reader.search("hello", 5).hits] == [2]
     close(database)
 
 

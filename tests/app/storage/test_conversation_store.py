@@ -34,7 +34,6 @@ REPLY = Message(3, 1, "assistant", "Hello", 1.6, MessageState.STREAMING, STATIST
 def close(database: Database) -> None:
     database.writer.close()
     database.reader.close()
-    assert database.presence is not None
     database.presence.leave()
 
 

@@ -99,9 +99,7 @@ def test_values_that_have_changed_places_are_noticed(other: sqlite3.Connection) 
     assert seals.damaged_rows(other) == {"messages": [3]}
 
 
-def test_a_row_that_was_damaged_before_is_not_sealed_by_a_change_of_it(
-    other: sqlite3.Connection, tmp_path: Path
-) -> None:
+def test_a_row_that_was_damaged_before_is_not_sealed_by_a_change_of_it(other: sqlite3.Connection) -> None:
     change(other, "messages", "content", "'forged'")
     seals.follow_changes(other)
     other.execute("UPDATE messages SET notices = '[]' WHERE id = 2")

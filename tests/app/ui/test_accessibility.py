@@ -49,9 +49,7 @@ def _words(widget: QWidget) -> str:
 def _press_tab(surface: QWidget, back: bool = False) -> QWidget:
     key = Qt.Key.Key_Backtab if back else Qt.Key.Key_Tab
     QTest.keyClick(QApplication.focusWidget() or surface, key)
-    focus = QApplication.focusWidget()
-    assert focus is not None
-    return focus
+    return QApplication.focusWidget()
 
 
 def _stops(surface: QWidget, back: bool = False) -> Iterator[QWidget]:
@@ -161,7 +159,7 @@ def test_every_role_is_of_a_class_that_is_there(window: MainWindow, workspace: S
     assert set(ROLES) - names == set()
 
 
-def test_the_ring_follows_what_is_scrolled(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_the_ring_follows_what_is_scrolled(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     with opened("chat", window, workspace):
         ring, bar = window.ring, window.page.transcript.verticalScrollBar()
         copy = next(stop for stop in _stops(window) if _name(stop) == "Copy code")

@@ -119,9 +119,7 @@ def test_pasted_files_are_attached_and_links_are_typed(window: MainWindow, notes
     assert (names(window), prompt.toPlainText()) == (["notes.txt"], "https://example.org/notes.txt")
 
 
-def test_what_is_no_text_is_told_and_the_others_stay(
-    window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path, notes: Path
-) -> None:
+def test_what_is_no_text_is_told_and_the_others_stay(window: MainWindow, tmp_path: Path, notes: Path) -> None:
     sound = tmp_path / "sound.ogg"
     sound.write_bytes(b"OggS\0\0")
     offer(window, [sound, notes])
@@ -190,7 +188,7 @@ def test_many_files_take_several_lines(window: MainWindow, tmp_path: Path) -> No
 
 
 def test_a_document_that_is_being_read_is_seen_and_is_waited_for(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, disk: SlowDisk
+    qtbot: QtBot, window: MainWindow, disk: SlowDisk
 ) -> None:
     composer = window.page.composer
     composer.files_offered.emit([Path("report.pdf")])
@@ -228,7 +226,7 @@ def test_a_document_goes_to_the_chat_that_it_was_attached_in(
     assert names(window) == ["report.pdf"]
 
 
-def test_reading_is_given_up_by_its_chip(window: MainWindow, workspace: ScriptedWorkspace, disk: SlowDisk) -> None:
+def test_reading_is_given_up_by_its_chip(window: MainWindow, disk: SlowDisk) -> None:
     row = window.page.composer.attachments
     window.page.composer.files_offered.emit([Path("a.pdf"), Path("b.pdf")])
     next(chip for chip in row.findChildren(QToolButton) if chip.accessibleName() == "Remove b.pdf").click()

@@ -30,9 +30,7 @@ def chat(window: MainWindow, workspace: ScriptedWorkspace) -> int:
 
 def dialog(window: MainWindow) -> ChatSettingsDialog:
     window.commands["chat-settings"].trigger()
-    found = window.findChild(ChatSettingsDialog)
-    assert found is not None
-    return found
+    return window.findChild(ChatSettingsDialog)
 
 
 def entry(menu: QMenu, start: str) -> None:
@@ -41,7 +39,6 @@ def entry(menu: QMenu, start: str) -> None:
 
 def options(workspace: ScriptedWorkspace, chat: int) -> ConversationOptions:
     conversation = workspace.library.conversation(chat)
-    assert conversation is not None
     return conversation.options
 
 
@@ -117,16 +114,13 @@ def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
         workspace.advise(ModelAdvice(thinking=control))
         window.commands["chat-settings"].trigger()
         shown = next(one for one in window.findChildren(ChatSettingsDialog) if one.isVisible())
-        assert shown.thinking is not None
         assert shown.thinking.currentText() == "Model's default"  # another control's choice is none of this one's
         shown.thinking.setCurrentIndex(at)
         shown.apply_button.click()
         assert options(workspace, chat).thinking == wanted
 
 
-def test_the_temperature_of_the_settings_is_told_as_a_number(
-    window: MainWindow, workspace: ScriptedWorkspace, chat: int
-) -> None:
+def test_the_temperature_of_the_settings_is_told_as_a_number(window: MainWindow, chat: int) -> None:
     told = dialog(window).temperature.accessibleDescription()
     assert "In Settings: 0.60, as the model's makers advise." in told
 
@@ -157,7 +151,6 @@ def test_another_chat_of_the_list_is_changed_without_opening_it(
     other = workspace.add_conversation("Another", 0, "a", "b")
     entry(window.sidebar.list.menu(other), "Chat settings")
     shown = window.findChild(ChatSettingsDialog)
-    assert shown is not None
     shown.temperature.setValue(0.5)
     shown.apply_button.click()
     assert options(workspace, other).sampling.temperature == 0.5
@@ -184,7 +177,6 @@ def test_a_preset_is_kept_taken_renamed_and_deleted(
     assert (row.name, row.for_new_chats.isEnabled()) == ("", False)
     entry(row.menu(), "Save as new")
     asked = window.findChild(NameDialog)
-    assert asked is not None
     qtbot.keyClicks(asked.field, "Translator")
     qtbot.keyClick(asked.field, Qt.Key.Key_Return)
     assert [(one.name, one.options) for one in workspace.shelf.presets()] == [("Translator", TRANSLATOR)]

@@ -93,5 +93,4 @@ def test_it_fits_a_small_window(window: MainWindow) -> None:
 
     assert window.palette_box.geometry() == window.rect()
     box = window.palette_box.field.parentWidget()
-    assert box is not None
     assert window.rect().contains(box.geometry())

@@ -63,12 +63,10 @@ def marked(column: TrialColumn) -> str:
 
 
 @pytest.fixture
-def dialog(window: MainWindow, workspace: ScriptedWorkspace) -> ComparisonDialog:
+def dialog(window: MainWindow) -> ComparisonDialog:
     window.page.composer.set_text("What is two and two?")
     window.commands["compare-modes"].trigger()
-    found = window.findChild(ComparisonDialog)
-    assert found is not None
-    return found
+    return window.findChild(ComparisonDialog)
 
 
 def test_the_prompt_that_is_typed_is_compared(
@@ -93,7 +91,6 @@ def test_the_prompt_that_is_typed_is_compared(
 def test_a_blank_chat_offers_to_show_the_gain(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     qtbot.mouseClick(window.page.empty_state.demonstration, Qt.MouseButton.LeftButton)
     dialog = window.findChild(ComparisonDialog)
-    assert dialog is not None
     assert workspace.engine.last(Generate).messages[-1].content == dialog.prompt.toPlainText()
     assert "def describe(prices):" in dialog.prompt.toPlainText()
     assert [trial.asked.way for trial in workspace.comparison.trials] == ["plain", "auto"]
@@ -195,9 +192,7 @@ def test_a_long_reply_follows_its_end_and_shows_where_it_differs(
     qtbot.waitUntil(lambda: 0 < bar.value() < bar.maximum() / 2)
 
 
-def test_two_models_are_compared(
-    qtbot: QtBot, workspace: ScriptedWorkspace, window: MainWindow, tmp_path: Path
-) -> None:
+def test_two_models_are_compared(workspace: ScriptedWorkspace, window: MainWindow, tmp_path: Path) -> None:
     other = tmp_path / "Other-8B.gguf"
     other.touch()
     remote = "remote:there/elsewhere"
@@ -206,7 +201,6 @@ def test_two_models_are_compared(
     window.page.composer.set_text("What is two and two?")
     window.commands["compare-modes"].trigger()
     dialog = window.findChild(ComparisonDialog)
-    assert dialog is not None
     first, second = dialog.columns
     assert second.model.findData(remote) == -1
     assert (first.model.chosen(), second.model.chosen()) == ("smollm2", "smollm2")
@@ -317,9 +311,7 @@ def test_the_command_takes_the_last_question_where_nothing_is_typed(
     assert open_dialog() == ("Typed", True)
 
 
-def test_replies_stand_one_above_the_other_where_it_is_narrow(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_replies_stand_one_above_the_other_where_it_is_narrow(qtbot: QtBot, window: MainWindow) -> None:
     window.resize(380, 560)
     window.commands["compare-modes"].trigger()
     dialog = window.findChild(ComparisonDialog)

@@ -63,9 +63,7 @@ def test_what_is_suggested_is_what_the_model_can_do(window: MainWindow, workspac
     assert offered("gpt", server=ServerPlace("Office")) == large
 
 
-def test_suggestions_stay_where_the_window_is_low(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
-) -> None:
+def test_suggestions_stay_where_the_window_is_low(qtbot: QtBot, window: MainWindow) -> None:
     window.resize(853, 560)
     qtbot.wait(50)
     assert all(button.isVisible() for button in window.page.empty_state.buttons)

@@ -74,11 +74,9 @@ def erase(window: MainWindow, in_backups: bool) -> None:
     """Erase what was deleted last."""
     window.commands["trash"].trigger()
     dialog = window.findChild(TrashDialog)
-    assert dialog is not None
     dialog.erase_button.click()
     wait_until(lambda: dialog.findChild(ErasingQuestion) is not None)
     question = dialog.findChild(ErasingQuestion)
-    assert question is not None
     question.in_copies.setChecked(in_backups)
     question.accept()
 

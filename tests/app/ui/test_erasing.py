@@ -19,9 +19,7 @@ def dialog(window: MainWindow, workspace: ScriptedWorkspace) -> EraseDialog:
     window.page.open(workspace.add_conversation("Secret", 0, "a", "b"))
     workspace.shelf.archive(workspace.add_conversation("Old secret", 0, "a", "b"))
     window.commands["erase-everything"].trigger()
-    found = window.findChild(EraseDialog)
-    assert found is not None
-    return found
+    return window.findChild(EraseDialog)
 
 
 def test_it_takes_a_word_and_a_button(
@@ -86,15 +84,13 @@ def test_a_search_is_left_behind(window: MainWindow, workspace: ScriptedWorkspac
     assert window.sidebar.explanation == "Your chats will be listed here."
 
 
-def test_the_settings_lead_there(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_the_settings_lead_there(window: MainWindow) -> None:
     window.settings.open_page("privacy")
     shown = window.settings.dialog
-    assert shown is not None
     page = next(page for page in shown.stack.pages() if "erase_everything" in page.action_rows)
     page.action_rows["erase_everything"].button.click()
     assert window.settings.dialog is None
     dialog = window.findChild(EraseDialog)
-    assert dialog is not None
     assert dialog.isVisible()
 
 

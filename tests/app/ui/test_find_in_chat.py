@@ -106,7 +106,6 @@ def test_messages_that_are_no_widgets_are_found_and_shown(window: MainWindow, wo
     assert bar.said.text().endswith("of 3")
     assert current_place(window) == (ids[3], 0)
     view = window.page.transcript.view_of(ids[3])
-    assert view is not None
     top = window.page.transcript.verticalScrollBar().value()
     assert top <= view.y() + view.height() <= top + window.page.transcript.height() + view.height()
     QTest.keyClick(bar.field, Qt.Key.Key_Return)
@@ -173,7 +172,6 @@ def test_words_of_a_search_in_all_chats_are_marked_in_the_message_that_is_opened
     window.sidebar.list.hit_chosen.emit(hit)
 
     view = window.page.transcript.view_of(message.id)
-    assert view is not None
     assert view.blocks.found == 2
     assert current_place(window) == (message.id, 0)
     assert not window.find_in_chat.bar.isVisible()

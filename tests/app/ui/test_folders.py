@@ -108,7 +108,6 @@ def test_a_chat_moves_into_a_new_folder_by_its_menu_and_out_again(
     chat = chats[1]
     entry(move_menu(window, chat), "New folder...").trigger()
     dialog = window.findChild(NameDialog)
-    assert dialog is not None
     assert not dialog.accept_button.isEnabled()
     qtbot.keyClicks(dialog.field, " Tax & rent ")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
@@ -226,7 +225,7 @@ def test_nothing_else_can_be_dropped(window: MainWindow, workspace: ScriptedWork
 
 
 def test_the_menu_key_opens_the_menu_of_a_head(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
+    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
 ) -> None:
     workspace.shelf.move_to_folder(chats[0], "Work")
     view = window.sidebar.list
@@ -254,9 +253,7 @@ def test_export_from_a_row(
     assert file.read_text().startswith("# ")
 
 
-def test_the_open_chat_is_moved_by_a_command(
-    window: MainWindow, workspace: ScriptedWorkspace, chats: tuple[int, int, int]
-) -> None:
+def test_the_open_chat_is_moved_by_a_command(window: MainWindow, chats: tuple[int, int, int]) -> None:
     assert not window.commands["move-chat"].isEnabled()
     window.page.open(chats[0])
     window.commands["move-chat"].trigger()
@@ -274,7 +271,6 @@ def test_a_folder_s_name_waits_for_the_list(
     assert window.sidebar.list.state() == QListView.State.EditingState
     workspace.add_conversation("another", 0)
     editor = window.sidebar.list.findChild(QLineEdit)
-    assert editor is not None
     assert editor.accessibleName() == "Name of the folder"
     edit_title(qtbot, window, "Office")
     assert window.sidebar.model.index(0).data(ROW_ROLE).folder == "Office"

@@ -50,7 +50,6 @@ def test_links_lead_to_articles_commands_and_settings(window: MainWindow, page: 
     assert page.article == "sampling"
     page.body.link_activated.emit(QUrl("setting:top_k"))
     dialog = window.settings.dialog
-    assert dialog is not None
     assert dialog.row("top_k").isVisible()  # an advanced one, while simple ones are shown
     dialog.reject()
     page.body.link_activated.emit(QUrl("do:models"))

@@ -17,7 +17,6 @@ from shiboken6 import getCppPointer, invalidate, isValid
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from tests.support.scripted_workspace import ScriptedWorkspace
 
 
 def _address(item: QLayoutItem) -> int:
@@ -45,7 +44,6 @@ def test_of_the_inspector(window: MainWindow, theme: Theme, qtbot: QtBot) -> Non
     window.resize(1280, 820)
     window.inspector.show()
     panel = window.inspector.panel
-    assert panel is not None
     qtbot.waitUntil(panel.isVisible)
     for scale in (1.5, 1.0):
         theme.set_scale(scale)
@@ -53,11 +51,10 @@ def test_of_the_inspector(window: MainWindow, theme: Theme, qtbot: QtBot) -> Non
     assert _outlived() == before
 
 
-def test_of_the_settings(window: MainWindow, workspace: ScriptedWorkspace, qtbot: QtBot) -> None:
+def test_of_the_settings(window: MainWindow, qtbot: QtBot) -> None:
     before = _outlived()
     window.settings.open_page("appearance")
     dialog = window.settings.dialog
-    assert dialog is not None
     for size in (QSize(360, 560), QSize(1000, 700), QSize(360, 560)):
         dialog.resize(size)
         qtbot.wait(20)

@@ -81,7 +81,7 @@ def test_a_further_part_of_code_is_coloured_as_one_with_what_is_before(
 
 
 def test_code_that_streams_is_lexed_in_proportion_to_its_length(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
     spans = code_module.spans_by_line

@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.chat_page.link_question import LinkQuestion
 from app.ui.main_window import MainWindow
-from tests.support.scripted_workspace import ScriptedWorkspace
 
 _HIDDEN = {"Cc", "Cf", "Zl", "Zp"}
 
@@ -106,15 +105,14 @@ def test_what_misleads_is_named(window: MainWindow, address: str, remark: str) -
         "//evil.example/",
     ],
 )
-def test_nothing_else_opens(window: MainWindow, workspace: ScriptedWorkspace, address: str) -> None:
+def test_nothing_else_opens(window: MainWindow, address: str) -> None:
     assert _asked(window, address) is None
     assert window.toast.text.startswith("Tenon opens web and mail links only")
     assert not any(unicodedata.category(sign) in _HIDDEN for sign in window.toast.text)
 
 
-def test_an_address_without_end_leaves_the_dialog_its_size(qtbot: QtBot, window: MainWindow) -> None:
+def test_an_address_without_end_leaves_the_dialog_its_size(window: MainWindow) -> None:
     question = _asked(window, "https://" + "very-long-label." * 14 + "example/" + "x" * 100_000)
-    assert question is not None
     assert question.height() < window.height()
     assert _words(question)[-1].endswith("characters more")
     assert question.place.text().replace("\n", "") == "very-long-label." * 14 + "example"
@@ -123,8 +121,6 @@ def test_an_address_without_end_leaves_the_dialog_its_size(qtbot: QtBot, window:
 def test_a_long_address_is_whole_beside_a_scroll_bar(qtbot: QtBot, window: MainWindow) -> None:
     window.resize(420, 400)
     question = _asked(window, f"https://{'.'.join(['evil' * 12] * 4)}.example/{'x' * 500}")
-    assert question is not None
     qtbot.waitUntil(lambda: question.area.verticalScrollBar().maximum() > 0)
     content = question.area.widget()
-    assert content is not None
     assert content.width() <= question.area.viewport().width()

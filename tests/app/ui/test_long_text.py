@@ -10,9 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument, QTextOption
 from pytestqt.qtbot import QtBot
 
-from app.chat.attachment import Unsent
 from app.chat.markdown_blocks import joined_text
-from app.chat.search import phrase_pattern, visible_text
+from app.chat.search import visible_text
 from app.chat.title import TITLE_CHARACTERS, title_of
 from app.help import about_tenon
 from app.ui import form_fields
@@ -238,18 +237,6 @@ def test_a_long_text_is_not_read_at_each_key(
     assert len(reads) == 1
 
 
-def test_a_long_text_stays_with_its_chat(window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    chat = workspace.add_conversation("One", 0, "a", "b")
-    paste(window.page.composer.prompt, WORD)
-    window.page.open(chat)
-    assert window.page.composer.text == ""
-    window.page.open(None)
-    assert window.page.composer.text == WORD
-    paste(window.page.composer.prompt, WORD)
-    workspace.unsent.write()
-    assert workspace.unsent.of(None) == Unsent(WORD * 2)
-
-
 def test_blank_text_of_any_size_is_not_sent(window: MainWindow) -> None:
     paste(window.page.composer.prompt, " \n" * 50_000)
     assert not window.page.composer.send_button.isEnabled()
@@ -304,7 +291,6 @@ def test_all_of_a_long_message_is_selected(qtbot: QtBot, window: MainWindow, wor
 def test_a_long_message_is_edited_whole(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     view = shown_message(window, workspace, WORD)
     view.edit()
-    assert view.editor is not None
     assert view.editor.prompt.toPlainText() == WORD
     assert max(map(len, blocks(view.editor.prompt.document()))) <= 2 * LONGEST_BLOCK
     qtbot.keyClick(view.editor.prompt, Qt.Key.Key_Z)
@@ -312,19 +298,6 @@ def test_a_long_message_is_edited_whole(qtbot: QtBot, window: MainWindow, worksp
     chat = window.page.current
     assert chat is not None
     assert workspace.library.messages(chat)[0].content == f"{WORD}z"
-
-
-def test_a_search_goes_to_what_is_not_shown_yet(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    view = shown_message(window, workspace, "needle " + "hay " * 20_000 + "needle")
-    finder = window.find_in_chat.finder
-    finder.search(phrase_pattern("needle"))
-    qtbot.waitUntil(lambda: finder.total == 2)
-    qtbot.waitUntil(lambda: view.blocks.settled)
-    finder.next()
-    assert finder.number == 2
-    assert any(one.extraSelections() for one in view.blocks.widgets if isinstance(one, ProseBlock))
-    qtbot.waitUntil(lambda: view.blocks.settled)
-    assert finder.total == 2
 
 
 @pytest.mark.parametrize(

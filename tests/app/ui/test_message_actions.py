@@ -163,7 +163,6 @@ def test_the_keyboard_steps_through_versions(qtbot: QtBot, window: MainWindow, w
         assert texts(window) == ["Why?", wanted]
         assert window.ring.isVisible()
     focused = QApplication.focusWidget()
-    assert focused is not None
     assert focused.accessibleName() == "Next version"  # the first version has nothing before it
 
 
@@ -172,7 +171,6 @@ def test_an_edited_message_branches(qtbot: QtBot, window: MainWindow, workspace:
     view = view_at(window, 2)
     assert isinstance(view, OwnMessage)
     press(window, 2, Action.EDIT)
-    assert view.editor is not None
     assert view.editor.prompt.hasFocus()
     assert view.editor.prompt.toPlainText() == "And?"
     view.editor.prompt.setPlainText("And then?")
@@ -192,7 +190,6 @@ def test_an_edited_reply_is_a_version_that_the_model_reads(
     entry(view_at(window, 1), Action.EDIT)
     view = view_at(window, 1)
     assert isinstance(view, ReplyView)
-    assert view.editor is not None
     assert (view.editor.prompt.toPlainText(), view.blocks.isVisible()) == ("Because.", False)
     view.editor.prompt.setPlainText("Nobody *knows*.")
     qtbot.keyClick(view.editor.prompt, Qt.Key.Key_Return)
@@ -212,7 +209,6 @@ def test_the_edit_of_a_reply_can_be_given_up(qtbot: QtBot, window: MainWindow, w
     assert isinstance(view, ReplyView)
     height = view.height()
     entry(view, Action.EDIT)
-    assert view.editor is not None
     view.editor.prompt.setPlainText("Something else")
     qtbot.keyClick(view.editor.prompt, Qt.Key.Key_Escape)
     assert (view.editor, view.text, view.height(), view.blocks.isVisible()) == (None, "Because.", height, True)
@@ -227,12 +223,10 @@ def test_a_chat_branches_into_a_new_one(window: MainWindow, workspace: ScriptedW
     assert new is not None
     assert new != chat
     assert texts(window) == said
-    assert window.page.chat is not None
     assert window.page.chat.title == "Branch: Chat"
     assert [one.content for one in workspace.library.messages(chat)] == ["Why?", "Because.", "And?", "So."]
     workspace.written()
     stored = workspace._read_messages(new)
-    assert stored is not None
     assert [one.content for one in stored] == said
     assert workspace.library.messages(new)[0].id != workspace.library.messages(chat)[0].id
 
@@ -244,7 +238,6 @@ def test_an_edit_can_be_given_up(qtbot: QtBot, window: MainWindow, workspace: Sc
     assert isinstance(view, OwnMessage)
     height = view.height()
     press(window, 0, Action.EDIT)
-    assert view.editor is not None
     assert view.height() > height
     if way == "escape":
         view.editor.prompt.setPlainText("Something else")
@@ -262,7 +255,6 @@ def test_an_edit_that_is_refused_stays_open(window: MainWindow, workspace: Scrip
     view = view_at(window, 0)
     assert isinstance(view, OwnMessage)
     press(window, 0, Action.EDIT)
-    assert view.editor is not None
     view.editor.prompt.setPlainText("")
     view.editor.submitted.emit("")
     assert window.toast.text == "Write a message first."
@@ -344,13 +336,11 @@ def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(window: MainWindow, works
     details = ReplyDetails("plain", "", "guide", None, "bf16", stop_reason="loop")
     workspace.change(chat, state=MessageState.COMPLETE, details=details)
     view = view_at(window, 2)
-    assert isinstance(view, ReplyView)
     assert view.notice_texts == ["The reply was stopped, because it began to repeat itself."]
     assert "Continue" in shown(view)
     press(window, 2, Action.CONTINUE)
     assert workspace.goes_on(chat)
     again = view_at(window, 2)
-    assert isinstance(again, ReplyView)
     assert again.notice_texts == []
 
 
@@ -365,7 +355,7 @@ def test_a_reply_stopped_before_its_first_word_is_tried_again(window: MainWindow
 
 
 def test_buttons_of_ones_own_message_are_seen_under_the_pointer_and_by_the_keyboard(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     open_chat(window, workspace, "Why?", "Because.")
     view = view_at(window, 0)

@@ -54,7 +54,6 @@ def test_a_key_opens_the_table(window: MainWindow) -> None:
     run(window, "shortcuts")
 
     table = window.findChild(ShortcutTable)
-    assert table is not None
     assert table.isVisible()
     table.close()
 
@@ -265,14 +264,12 @@ def test_saved_chats_can_be_stepped_to_as_soon_as_the_window_is_there(
         assert window.page.current == chat
 
 
-def test_menus_of_model_and_draft_open(qtbot: QtBot, window: MainWindow) -> None:
+def test_menus_of_model_and_draft_open(window: MainWindow) -> None:
     run(window, "choose-draft")
     mode = window.page.composer.draft_button.popup
-    assert mode is not None
     mode.close()
     run(window, "choose-model")
     model = window.page.header.model_button.popup
-    assert model is not None
     model.close()
 
 

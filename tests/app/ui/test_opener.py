@@ -43,9 +43,7 @@ def drop(window: MainWindow, data: QMimeData) -> None:
     QApplication.sendEvent(window, QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, buttons, keys))
 
 
-def test_models_and_chats_are_opened(
-    window: MainWindow, workspace: ScriptedWorkspace, opened: list[str], tmp_path: Path
-) -> None:
+def test_models_and_chats_are_opened(window: MainWindow, opened: list[str], tmp_path: Path) -> None:
     folder, model, chats = tmp_path / "model", tmp_path / "A.GGUF", tmp_path / "chats.json"
     shard = folder / "model-00001-of-00002.safetensors"
     folder.mkdir()
@@ -82,9 +80,7 @@ def test_the_window_comes_to_the_front(window: MainWindow) -> None:
     assert window.isVisible()
 
 
-def test_a_drop_shows_where_it_goes_and_goes_there(
-    window: MainWindow, workspace: ScriptedWorkspace, opened: list[str], tmp_path: Path
-) -> None:
+def test_a_drop_shows_where_it_goes_and_goes_there(window: MainWindow, opened: list[str], tmp_path: Path) -> None:
     model, notes = tmp_path / "mine.gguf", tmp_path / "notes.txt"
     model.touch()
     notes.write_text("One\n")

@@ -122,15 +122,12 @@ def test_code_of_a_sent_message_is_in_its_own_type(
     view = sent(window, workspace, "Why 👍?\n```\nx = 1\n```\nThanks", "So.")
     assert lines_of_code(view.blocks.selectables()[0].document(), theme) == [False, True, True, True, False]
     view.edit()
-    assert view.editor is not None
     assert lines_of_code(view.editor.prompt.document(), theme) == [False, True, True, True, False]
     assert not view.editor.prompt.document().isUndoAvailable()
 
 
 @pytest.mark.parametrize("width", [1280, 420])
-def test_a_long_message_is_folded_and_unfolded(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, width: int
-) -> None:
+def test_a_long_message_is_folded_and_unfolded(window: MainWindow, workspace: ScriptedWorkspace, width: int) -> None:
     window.resize(width, 700)
     lines = "\n".join(f"x{number}" for number in range(300))
     view = sent(window, workspace, f"```\n{lines}\n```", "So.")

@@ -99,7 +99,6 @@ def _with_tall_reply(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorksp
     tall = reader.id_at(101)
     reader.transcript.show_message(tall)
     view = reader.transcript.view_of(tall)
-    assert view is not None
     qtbot.waitUntil(lambda: view.height() > 4 * reader.transcript.viewport().height())
     return reader, tall, view
 

@@ -98,7 +98,6 @@ def test_messages_change_sides(mirrored: MainWindow, workspace: ScriptedWorkspac
     assert isinstance(question, OwnMessage)
     assert isinstance(answer, ReplyView)
     bubble = question.findChild(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    assert bubble is not None
     assert bubble.x() == 0
     assert answer.buttons.geometry().right() >= answer.width() - 1
     assert not answer.strip.geometry().intersects(answer.buttons.geometry())
@@ -110,7 +109,6 @@ def test_a_message_aligns_by_its_own_direction(window: MainWindow, workspace: Sc
     qtbot.wait(20)
     for view in window.page.transcript.views:
         text = view.findChild(QTextEdit)
-        assert text is not None
         block = text.document().firstBlock()
         assert block.textDirection() is Qt.LayoutDirection.RightToLeft
         start = QTextCursor(block)
@@ -164,7 +162,6 @@ def test_a_wide_table_of_that_direction_begins_at_the_right(qtbot: QtBot, theme:
     table.resize(300, table.fit(300))
     table.show()
     grid = table.findChild(TableGrid)
-    assert grid is not None
     assert grid.mapTo(table, QPoint(grid.width(), 0)).x() <= 300 < grid.width()
 
 

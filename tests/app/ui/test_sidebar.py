@@ -13,7 +13,7 @@ from app.ui.places import MODELS
 from app.ui.sidebar.conversation_model import BUSY_ROLE, age_group
 from app.ui.sidebar.sidebar import PlacesNav
 from app.ui.theme.theme import Theme
-from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace, moment_of
+from tests.support.scripted_workspace import DAY_S, ScriptedWorkspace
 
 
 def titles(window: MainWindow) -> list[str]:
@@ -23,7 +23,6 @@ def titles(window: MainWindow) -> list[str]:
 
 def edit_title(qtbot: QtBot, window: MainWindow, title: str) -> None:
     editor = window.sidebar.list.findChild(QLineEdit)
-    assert editor is not None
     editor.setText(title)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: window.sidebar.list.state() != QListView.State.EditingState)
@@ -191,7 +190,6 @@ def test_the_trash_lists_deleted_messages_and_brings_them_back(
     workspace.shelf.delete(workspace.add_conversation("Cheese", 0, "a", "b"))
     window.commands["trash"].trigger()
     dialog = window.findChild(TrashDialog)
-    assert dialog is not None
     assert [dialog.list.item(row).text() for row in range(3)] == [
         f"{title}  ·  30 days left" for title in ("Cheese", "“Rye flour.” in Bread", "“Which flour?” in Bread")
     ]
@@ -203,7 +201,6 @@ def test_the_trash_lists_deleted_messages_and_brings_them_back(
     qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.findChild(ErasingQuestion) is not None)
     question = dialog.findChild(ErasingQuestion)
-    assert question is not None
     assert "Erase “Which flour?” for good?" in [label.text() for label in question.findChildren(QLabel)]
     question.accept()
     assert dialog.list.count() == 1
@@ -217,7 +214,6 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
         window.shelf.delete(workspace.add_conversation(title, 0, "a", "b"))
     window.commands["trash"].trigger()
     dialog = window.findChild(TrashDialog)
-    assert dialog is not None
     assert [dialog.list.item(row).text() for row in range(3)] == [
         f"{title}  ·  30 days left" for title in ("Wine", "Cheese", "Bread")
     ]
@@ -229,7 +225,6 @@ def test_the_trash_lists_deleted_chats_brings_back_and_erases(
     workspace.written()
     qtbot.waitUntil(lambda: dialog.findChild(ErasingQuestion) is not None)
     question = dialog.findChild(ErasingQuestion)
-    assert question is not None
     assert question.in_copies.isHidden()
     assert "No backup has it." in [label.text() for label in question.findChildren(QLabel)]
     question.reject()
@@ -254,7 +249,7 @@ def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: Scri
     assert window.page.composer.prompt.hasFocus()
 
 
-def test_running_and_queued_replies_are_marked(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_running_and_queued_replies_are_marked(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     first = workspace.add_conversation("first", 0, "a", "b")
     second = workspace.add_conversation("second", 0, "a", "b")
     window.page.open(first)
@@ -306,15 +301,3 @@ def test_the_download_under_way_stands_at_the_foot(qtbot: QtBot, theme: Theme) -
     with qtbot.waitSignal(nav.requested) as asked:
         qtbot.mouseClick(nav.download, Qt.MouseButton.LeftButton)
     assert asked.args == [MODELS]
-
-
-@pytest.mark.parametrize(
-    "now", [datetime(2026, 3, 2, 0, 0, 1), datetime(2026, 3, 2, 0, 0, 30), datetime(2026, 3, 2, 23, 59, 59)]
-)
-def test_chats_of_tests_are_of_their_day_at_midnight_too(now: datetime) -> None:
-    ages = [0.0, 60.0, 3600.0, DAY_S, 1.5 * DAY_S, 8 * DAY_S]
-    moments = [moment_of(age, now) for age in ages]
-    assert moments == sorted(moments, reverse=True)
-    assert moments[0] == now.timestamp()
-    groups = [age_group(moment, now.date()) for moment in moments]
-    assert groups == ["Today", "Today", "Today", "Yesterday", "Yesterday", "Older"]

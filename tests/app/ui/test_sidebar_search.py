@@ -146,7 +146,7 @@ def test_nothing_found_and_a_lesser_search_are_said(
 
 
 def test_a_found_message_of_a_deleted_chat_opens_nothing(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     hit = hit_of(workspace, "roses")
     workspace.shelf.delete(chat)

@@ -166,6 +166,7 @@ def test_what_is_said_of_other_things_stays_when_the_chat_changes(
     workspace.notice.emit("The settings were damaged.")
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
     assert (window.toast.isVisible(), window.toast.text) == (True, "The settings were damaged.")
+    assert not window.toast.fades
 
 
 def covered(window: MainWindow) -> list[str]:
@@ -230,7 +231,6 @@ def chat_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
 def message_deleted(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
     view = window.page.transcript.view_of(window.page.messages[0].id)
-    assert view is not None
     view.buttons.press(Action.DELETE)
 
 

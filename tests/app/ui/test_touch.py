@@ -93,7 +93,6 @@ def test_settings_fit_the_screen(qtbot: QtBot, window: MainWindow) -> None:
     assert dialog.size() == dialog.size().boundedTo(window.size())
     assert too_small(dialog) == []
     pages = dialog.findChild(QListView)
-    assert pages is not None
     rows = [pages.visualRect(pages.model().index(row, 0)) for row in range(pages.model().rowCount())]
     assert all(row.height() >= 44 and row.bottom() < after.top() for row, after in pairwise(rows))
     dialog.close()
@@ -128,7 +127,6 @@ def test_a_finger_scrolls_and_presses(qtbot: QtBot, window: MainWindow) -> None:
 
 
 def test_the_field_stays_above_a_keyboard_on_the_screen(qtbot: QtBot, window: MainWindow) -> None:
-    assert window.fingers is not None
     top = window.height() - 200
     window.fingers.stay_above(QRectF(0, top, window.width(), 200))
     qtbot.wait(20)

@@ -82,6 +82,8 @@ def test_a_message_that_is_refused_is_still_unsent(
     window.page.composer.attachments.set_attachments(FILES)
     window.page.composer.send_button.click()
     assert workspace.unsent.of(None) == Unsent("Precious", FILES)
+    assert content(window) == ("Precious", FILES)
+    assert window.toast.text == "The disk is full: free some space."
 
 
 def test_another_chat_takes_nothing_over(window: MainWindow, workspace: ScriptedWorkspace) -> None:

@@ -31,7 +31,6 @@ def test_a_newer_version_says_what_is_new_and_who_installs_it(
     assert not window.toast.fades
     window.toast.action_button.click()
     box = window.findChild(QMessageBox)
-    assert box is not None
     assert box.informativeText().startswith("Reads <b>aloud</b>.\n\n")
     assert ("apt install tenon" in box.informativeText()) is by_system
     assert (HOMEPAGE in box.informativeText()) is not by_system

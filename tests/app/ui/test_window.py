@@ -112,7 +112,7 @@ def test_the_palette_finds_the_themes(
         assert workspace.settings.theme == ("dark" if dark else "light")
 
 
-def test_font_size(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, theme: Theme) -> None:
+def test_font_size(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Hello", "Text " * 200))
     before = window.page.transcript.views[-1].height()
     press(qtbot, window, Qt.Key.Key_Plus)
@@ -133,7 +133,6 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspac
     seen: list[str] = []
     for _ in range(19):
         widget = QApplication.focusWidget()
-        assert widget is not None
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Models", "This machine",
@@ -176,7 +175,7 @@ def test_the_focus_ring_follows_the_keyboard_only(qtbot: QtBot, window: MainWind
     assert not ring.isVisible()
 
 
-def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_the_model_menu(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     store = workspace.model_store.installed
     store.entries += (
         InstalledEntry("mine", "/models/mine"),
@@ -186,7 +185,6 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: ScriptedWor
     workspace.settings.recent_models = ("/somewhere/Qwen", "/models/mine")
     button = window.page.header.model_button
     button.click()
-    assert button.popup is not None
     assert [choice.title for choice in button.popup.choices] == [
         "SmolLM2 135M",
         "mine",
@@ -212,7 +210,6 @@ def test_the_model_menu_leads_to_more_models_and_opens_a_file(
     monkeypatch.setattr(workspace.model_store.installed, "open", opened.append)
     button = window.page.header.model_button
     button.click()
-    assert button.popup is not None
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     button.popup.choose(OPEN_FILE)
     assert opened == [str(file)]
@@ -228,7 +225,7 @@ def _open_drafts(window: MainWindow) -> ChoicePopup:
     return button.popup
 
 
-def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_the_menu_of_drafts(window: MainWindow, workspace: ScriptedWorkspace) -> None:
     workspace.settings.remember_drafts("/models/llama", ("/models/other",))
     popup = _open_drafts(window)
     assert [choice.title for choice in popup.choices] == [
@@ -260,7 +257,7 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: Scripte
 
 
 def test_a_draft_from_any_folder(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, workspace: ScriptedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = iter(["/models/misfit", "/models/small", ""])
     monkeypatch.setattr("app.ui.chat_page.header.QFileDialog.getExistingDirectory", lambda *arguments: next(folders))
@@ -334,13 +331,6 @@ def test_a_stopped_engine_is_not_said_twice(qtbot: QtBot, window: MainWindow, wo
     workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "Guide", sentence=sentence))
     qtbot.wait(50)
     assert not window.toast.isVisible()
-
-
-def test_an_app_wide_notice_stays(qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace) -> None:
-    workspace.notice.emit("The database was damaged; it is kept aside.")
-    assert window.toast.isVisible()
-    assert "kept aside" in window.toast.text
-    assert not window.toast.fades
 
 
 def test_closing_saves_the_geometry(window: MainWindow, workspace: ScriptedWorkspace) -> None:

@@ -11,7 +11,6 @@ from app.chat.comparison import Contender, Trial
 from app.chat.conversation import ConversationOptions
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
-from app.ui.models.models_page import ModelsPage
 from app.ui.places import CHAT, MACHINE, MODELS
 from app.words import tr
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
@@ -70,7 +69,7 @@ def test_an_english_label_would_be_found(qtbot: QtBot, english: English) -> None
     assert english.found_in(texts_of(label)) == []
 
 
-def test_chats(window: MainWindow, workspace: ScriptedWorkspace, check: Check, qtbot: QtBot) -> None:
+def test_chats(window: MainWindow, workspace: ScriptedWorkspace, check: Check) -> None:
     check(window)
     chat = fill(workspace)
     ids = [one.id for one in workspace.library.conversations()]
@@ -86,7 +85,6 @@ def test_chats(window: MainWindow, workspace: ScriptedWorkspace, check: Check, q
     check(window)
     window.inspector.show()
     play(workspace, workspace.reply(chat).id)
-    assert window.inspector.panel is not None
     window.inspector.panel.update_now()
     check(window)
     check(window.sidebar.list.menu(ids[3]))
@@ -122,7 +120,6 @@ def test_pages(window: MainWindow, workspace: ScriptedWorkspace, check: Check) -
 def test_the_words_of_buttons_are_whole_or_away(window: MainWindow, qtbot: QtBot) -> None:
     window.places.go(MODELS)
     page = window.places.page(MODELS)
-    assert isinstance(page, ModelsPage)
     heads = [page.folder_button, page.file_button, page.places_button]
     for place, buttons in ((MODELS, heads), (CHAT, window.page.empty_state.buttons)):
         window.places.go(place)

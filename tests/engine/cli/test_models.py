@@ -170,7 +170,6 @@ def test_control_c_pauses(server: HubServer, run: Any) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stderr is not None
     while " 50%" not in process.stderr.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)

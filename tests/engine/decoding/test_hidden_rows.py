@@ -56,7 +56,6 @@ class Recorder(Drafter):
     def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None) -> None:
         self.text += tokens
         if self.hidden_layers:
-            assert hidden is not None
             self.rows = torch.cat((self.rows.reshape(-1, hidden.shape[1]), hidden))
             self.known = len(self.rows)
             assert self.known == len(self.text) - 1
@@ -200,7 +199,6 @@ def test_rows_that_nobody_wants_yet_stay_where_the_forward_has_put_them(packed: 
     assert timings.cache_n == len(prompt) + 300 - 1
     assert never.known == drafter.known
     rows = target.take_hidden()
-    assert rows is not None
     text = target.token_ids
     assert never.known + len(rows) == len(text) > 600
     expected = fresh_rows(packed, text, layers)

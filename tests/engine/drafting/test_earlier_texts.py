@@ -66,7 +66,7 @@ def numbers(first: int, count: int = 100) -> list[int]:
     return list(range(first, first + count))
 
 
-def test_what_an_erased_chat_has_said_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_erased_chat_has_said_is_nowhere() -> None:
     texts = EarlierTexts()
     chats = [texts.chat(name) for name in "abc"]
     for at, chat in enumerate(chats):

@@ -128,7 +128,6 @@ class Both(ChainDraft):
     both = 0
 
     def propose(self, shape: DraftShape) -> Draft:
-        assert self._lookup is not None
         match = self._lookup.propose(shape)
         tree = super().propose(shape)
         self.both += bool(match) and tree.steps > 0 and match.tokens[0] in tree.children[0]

@@ -87,7 +87,6 @@ def test_a_chain_and_the_first_level_are_those_of_the_reference(
         drafted = torch.cat((drafted, hidden[-1:]))
 
     assert draft(network, rows, width=1, depth=5, nodes=5).tokens == tuple(chain)
-    assert level is not None
     first = draft(network, rows, width=10, depth=1, nodes=10)
     best = level.topk(10)
     assert set(first.tokens) == set(best.indices.tolist())

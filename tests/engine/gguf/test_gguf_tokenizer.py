@@ -299,7 +299,6 @@ def test_tokens_that_are_no_utf_8_stand_for_their_bytes(tmp_path: Path) -> None:
     assert tokenizer.encode("\ufffd\ufffd") == [tokenizer.encode("\ufffd")[at % 3] for at in range(6)]
     mask = TokenMask(tokenizer, (str(path), str(tmp_path)), *form_grammar(tokenizer, OutputForm("regex", "[a-z]+")))
     allowed = mask.allowed()
-    assert allowed is not None
     assert allowed[tokenizer.encode("a")[0]]
 
 
@@ -364,7 +363,7 @@ def test_ids_out_of_range_name_no_token(key: str, tmp_path: Path) -> None:
     assert tokenizer.encode("ab") == [2]
 
 
-def test_a_large_vocabulary_asks_nobody(tmp_path: Path) -> None:
+def test_a_large_vocabulary_asks_nobody() -> None:
     """transformers looks for Mistral's config on the network where a tokenizer of this size has a name."""
     tokens = [f"t{index}" for index in range(100_001)]
     metadata = {"model": "gpt2", "pre": "tekken", "tokens": tokens, "merges": []}

@@ -75,7 +75,6 @@ def test_a_new_process_imports_the_add_on_s_torch(put: Callable[..., InstalledAd
     assert problem is None
     assert path == addon.folder / "torch" / "__init__.py"
     outcome = read_outcome(addon)
-    assert outcome is not None
     assert outcome.gpus == GPUS
 
 
@@ -86,7 +85,6 @@ def test_without_one_the_bundled_torch_is_imported(put: Callable[..., InstalledA
     put(available=False)
     assert bundled_torch(gpu_folder()) == bundled
     problem, path_with = start()
-    assert problem is not None
     assert problem.startswith("GPU support (CUDA 13.0) is switched off, because its torch sees no GPU:")
     assert path_with == path
     assert gpu_folder() not in path.parents
@@ -123,7 +121,6 @@ def test_one_that_does_not_work_is_switched_off_with_the_reason(
     if "kill" in torch.get("before", "") and sys.platform == "win32":
         pytest.skip("Windows knows no such signal")
     outcome = checked(put(**torch))
-    assert outcome.problem is not None
     assert outcome.problem.startswith("GPU support (CUDA 13.0) is switched off, because ")
     assert reason in outcome.problem
     assert outcome.gpus == ()

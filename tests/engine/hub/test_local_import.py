@@ -218,7 +218,6 @@ def test_a_model_is_adopted_at_once_and_once(mine: Path, tmp_path: Path) -> None
     assert set(found) == {"m", mine.name}
     assert found["m"].location == file
     record = found["m"].record
-    assert record is not None
     assert not record.hashed
     with pytest.raises(CheckpointError, match="no record"):
         verify(found["m"])

@@ -247,7 +247,6 @@ def test_dense_layers_are_counted_as_published_configs_do(checkpoint_of: Callabl
     checkpoint.config.pop("mlp_layer_types")
     checkpoint.config["first_k_dense_replace"] = 2
     mixture = read_config(checkpoint).mixture
-    assert mixture is not None
     assert mixture.layers == (False, False, True)
 
 

@@ -59,7 +59,6 @@ def test_experts_stay_in_their_blocks(folder: Path) -> None:
     assert stored_format(config).name == checkpoint.quantization == "MXFP4"
     loaded = load(folder, "auto")
     experts = loaded.layers[0].experts
-    assert experts is not None
     assert kinds_of(experts.gate_up[0]) == kinds_of(experts.down[3]) == ["MXFP4"]
     assert kinds_of(loaded.layers[0].output) == ["BF16"]
     assert loaded.notes == ()
@@ -115,8 +114,6 @@ def test_a_gguf_file_of_the_same_blocks_gives_the_same_bits(tmp_path: Path) -> N
     write_gguf(model, tmp_path / "gguf" / "model.gguf", kind)
     first, second = (load(tmp_path / name, "auto") for name in ("model", "gguf"))
     for one, other in zip(first.layers, second.layers, strict=True):
-        assert one.experts is not None
-        assert other.experts is not None
         gate_up = one.experts.gate_up[2]
         parts = torch.cat([blocks.unpack(part.matrix) for part in other.experts.gate_up[2].parts])  # type: ignore[attr-defined]
         assert torch.equal(blocks.unpack(gate_up.matrix), parts)  # type: ignore[attr-defined]

@@ -161,7 +161,6 @@ def test_a_piece_of_a_prompt_after_wide_drafts_takes_what_a_plan_counts(decoder:
     config, sizes = decoder.config, []
     sequence = TokenSequence(Target(decoder), CAPACITY, states=most, ends=(7, 8))
     states = sequence.cache.states
-    assert states is not None
     for turn in range(3):
         prompt = [*sequence.token_ids, *tokens_of(1800, turn).tolist()]
         sequence.reuse(prompt)

@@ -22,7 +22,7 @@ from engine.model.layer import LayerWeights
 from engine.model.loader import load_layers, load_weights
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
-from engine.placement.column_linear import ColumnLinear, DividedRows
+from engine.placement.column_linear import ColumnLinear
 from engine.placement.columns import Boundary, Columns, ColumnsPlan, Ratios
 from engine.placement.device import Link, SharedLink
 from engine.placement.plan import Room, Sizes, Units
@@ -195,14 +195,13 @@ def test_within_one_memory_nothing_crosses_and_no_row_is_there_twice(llama_folde
     for found, wanted in zip(logits_of(decoder), logits_of(load_decoder(llama_folder)), strict=True):
         torch.testing.assert_close(found, wanted, atol=1e-4, rtol=0)
     rows = decoder.new_cache(CONTEXT).far_rows
-    assert isinstance(rows, DividedRows)
     assert rows._mirror is None
     assert (link.to_device_bytes, link.to_host_bytes) == (0, 0)
 
 
 @pytest.mark.parametrize("name", PACKED)
 def test_packed_matrices_are_cut_between_panels_and_stay_packed(
-    name: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
+    name: str, checkpoint_of: Callable[[str], Path]
 ) -> None:
     weights = load(checkpoint_of("qwen2"), name)
     layer, exact = weights.layers[0], dequantized(weights).layers[0]
@@ -252,13 +251,11 @@ def test_both_units_get_what_takes_them_as_long(config: ModelConfig) -> None:
 
     room = Room(1 << 40, "cuda:0", 1 << 40, units=units())
     plan = fit(room)
-    assert plan is not None
     assert list(vars(plan.ratios).values()) == pytest.approx([0.75] * 5)
     assert plan.boundary == Boundary(0.75)
     assert not plan.shared
     # The smallest matrix is 16 KB, which takes the host 16 us and the GPU 5 us.
     slow = fit(replace(room, units=units(operator_s=2.5e-6)))
-    assert slow is not None
     assert slow.ratios.output < slow.ratios.gate_up < slow.ratios.head < 0.75
     assert slow.boundary.rows(100) < plan.boundary.rows(100)
     assert [fit(replace(room, device="")), fit(room, 0)] == [None, None]
@@ -266,14 +263,11 @@ def test_both_units_get_what_takes_them_as_long(config: ModelConfig) -> None:
     assert ColumnsPlan.suited(eight_bits).weights == weight_format("q8_0")
     assert ColumnsPlan.suited(sizes) == sizes
     unified = fit(replace(room, unified=True))
-    assert unified is not None
     assert unified.shared
     assert unified.device(sizes).cache == 0
     apple = fit(replace(room, device="mps:0", unified=True))
-    assert apple is not None
     assert not apple.shared  # torch lets nobody see its memory there
     few = fit(room, 1)
-    assert few is not None
     assert few.ratios == Ratios.even(1 / config.layers)
 
 
@@ -292,19 +286,15 @@ def test_wide_forwards_leave_more_to_the_gpu_where_the_processor_multiplies_slow
 def test_short_memory_moves_the_shares(config: ModelConfig) -> None:
     sizes = Sizes(config, FP32, CONTEXT)
     roomy = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", 1 << 40, units=units()), config.layers)
-    assert roomy is not None
     host, device = roomy.host(sizes).total, roomy.device(sizes).total
     tight = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", device - 1, units=units()), config.layers)
-    assert tight is not None
     assert 0.0 < tight.ratios.down < 0.75
     crowded = ColumnsPlan.fit(sizes, Room(host - 1, "cuda:0", 1 << 40, units=units()), config.layers)
-    assert crowded is not None
     assert 0.75 < crowded.ratios.down <= 1.0
     least = ColumnsPlan.of(sizes, Ratios.even(1 / 32)).device(sizes).total
     assert least < device
     # A part of attention is what is given up last.
     bare = ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", least, units=units()), config.layers)
-    assert bare is not None
     assert bare.boundary == Boundary()
     assert ColumnsPlan.fit(sizes, Room(1 << 40, "cuda:0", 1000, units=units()), config.layers) is None
 

@@ -95,7 +95,6 @@ class FeatureReader(Drafter):
         return 0
 
     def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None, probes: torch.Tensor | None = None) -> None:
-        assert hidden is not None
         self.rows += len(hidden)
         self._newest = hidden[-1:]
 

@@ -17,7 +17,7 @@ from engine.model.weight_format import weight_format
 from engine.placement import ResidentPlan, SplitExpertsPlan
 from engine.placement.plan import Room, Sizes
 from engine.placement.source import Placed, TargetSource
-from engine.placement.split import HostExperts, Split
+from engine.placement.split import HostExperts
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS as CHECKPOINTS
 from tests.support.checkpoints import all_experts
@@ -53,7 +53,6 @@ def test_the_text_is_the_resident_model_s_and_no_operation_mixes_devices(
     _, decoder = placed(folder, "fp32", there, sides, tmp_path)
     assert greedy(decoder, PROMPT, 12) == expected  # and tables of rotations grow once
     counts = decoder.source.repeats
-    assert counts is not None
     share = counts.take()
     assert share is not None
     assert 0.0 < share < 1.0  # of layers whose experts are the host's, in the prompt and behind it
@@ -85,7 +84,6 @@ def test_packed_experts_of_the_host_take_one_call(
     found, decoder = placed(folder, "q8_0", 0, Sides(), tmp_path)
     logits = decoder.forward(PROMPT, positions, decoder.new_cache(64)).logits
     mixture = decoder.config.mixture
-    assert mixture is not None
     assert calls == sum(mixture.layers)
     # Attention and routers compute in 16 bits there, as everything does where all experts are there too.
     there, all_there = placed(folder, "q8_0", decoder.config.layers, Sides(), tmp_path)
@@ -94,7 +92,6 @@ def test_packed_experts_of_the_host_take_one_call(
     assert distance < 1.5 * usual
     assert usual < 0.1 * expected.norm(dim=1).median()
     there.placement.release()
-    assert found.at_home is not None
     home = Decoder(decoder.config, found.at_home())
     assert torch.equal(home.forward(PROMPT, positions, home.new_cache(64)).logits, expected)
 
@@ -108,7 +105,6 @@ def test_the_call_gives_what_torch_s_operators_do(
     config = read_config(Checkpoint(folder))
     experts = load(folder).layers[0].experts
     assert isinstance(experts, Experts)
-    assert config.mixture is not None
     link = GuardedLink(Sides())
     fused = HostExperts(config, experts, link)
     monkeypatch.setattr(FusedMixture, "made_of", lambda config, experts: None)
@@ -151,7 +147,6 @@ def test_it_takes_the_memory_that_was_planned(name: str, checkpoint_of: Callable
         plan = SplitExpertsPlan.of(sizes, there)
         found, _ = placed(folder, name, there, Sides(), tmp_path)
         split = found.placement
-        assert isinstance(split, Split)
         # Both are the host's memory here.
         on_device = split._on_device.size_bytes
         on_host = split._held().size_bytes + split._on_device.host_bytes

@@ -49,7 +49,6 @@ def test_a_chip_that_was_measured_to_be_faster_drafts_and_does_nothing_else(spee
     there, here = plan(report(speed, unified)), plan(replace(report(None), gpus=()))
     drafted = mode(there, "dovetail")
     assert drafted.draft_devices == ("vulkan:0",)
-    assert drafted.load is not None
     assert drafted.load.device == "vulkan:0"
     assert drafted.load.on_device.weights == 0
     assert drafted.load.drafts[0].weights.name == "Q4_K_M"
@@ -81,8 +80,6 @@ def test_the_processor_drafts_otherwise(speed: GpuSpeed | None, options: dict[st
 
 def test_one_pool_is_counted_once_and_a_context_grows_no_further_than_a_card() -> None:
     shared, card = mode(plan(report(SHARED)), "dovetail").load, mode(plan(report(CARD, False, 2 * GB)), "dovetail").load
-    assert shared is not None
-    assert card is not None
     taken = shared.host.total - shared.host.baseline + shared.on_device.total
     assert taken <= 12 * GB
     assert 0 < card.on_device.total <= 2 * GB

@@ -137,12 +137,10 @@ def test_a_model_in_memory_follows_what_was_measured_since(model: LoadOptions) -
             run.planner.learn((), "fp32", RESIDENT, MODES[name], drafts, {}, kind, spoken=spoken)
     # The draft is not in memory, and loading it anew for a twentieth is not worth it.
     again = run.settled(model)
-    assert again is not None
     assert (again.plan.mode, again.plan.reason[:27]) == ("lookup", "The mode in memory goes on:")
     measure(model, {"plain": 50.0})
     run.planner.outdated = True
     again = run.settled(model)
-    assert again is not None
     assert (again.plan.mode, again.drafts) == ("plain", ())
     measure(model, {"dovetail": 80.0})
     run.planner.outdated = True
@@ -167,7 +165,6 @@ def test_a_measurement_makes_no_prediction_worse(name: str, slower: float) -> No
         return abs(math.log((mode.tokens_per_second or 0.0) / truth[mode.mode]))
 
     for told in runs:
-        assert told.load is not None
         kept = MODES[told.mode]
         key = drafter_of(kept, {}, kept.taken([draft]))
         profile = Profile()
@@ -188,7 +185,6 @@ _SIZES = ("smollm2", "qwen-0.5b", "llama-1b", "llama-7b")
 def test_a_measurement_makes_no_prediction_of_another_model_worse(name: str, fault: str) -> None:
     """Replay machines that are not what was measured of them: any model may be the one that was measured."""
     report, options = machine(name), LoadOptions(weights="q4_k_m", context=512, vram_budget_bytes=0)
-    assert report.speeds is not None
     memory = {"slow memory": 0.6, "fast memory": 1.5}.get(fault, 1.0)
     host = report.speeds.host
     formats = {
@@ -270,8 +266,6 @@ def test_plain_is_compared_where_its_layers_would_be_without_the_draft() -> None
     facts, draft, options = target("llama-13b"), small_draft(), LoadOptions(weights="q4_k_m")
     planner = MachinePlanner(report, facts, [draft], options)
     plain, ahead = (planner.plan().mode(name).load for name in ("plain", "llmcad"))
-    assert plain is not None
-    assert ahead is not None
     assert plain.placement.key != ahead.placement.key  # the draft has taken memory of some layers
     share = planner.share_of(plain, ahead)
     assert share < 1.0

@@ -101,7 +101,6 @@ def test_experts_that_lie_elsewhere_are_told_apart(tmp_path: Path) -> None:
     """A layer of which experts alone are elsewhere counts where it is computed, and the words say which experts."""
     mixture = read_config(Checkpoint(write_checkpoint(tmp_path, "qwen3-moe", tokenizer=False)))
     measure, layers = Sizes(mixture, Q8_0, 128), mixture.layers
-    assert mixture.mixture is not None
     experts = mixture.mixture.experts
 
     def weights(placement: PlacementPlan) -> list[MemoryShare]:

@@ -69,8 +69,6 @@ def test_a_copy_is_installed_with_its_loss(folder: Path, capsys: pytest.CaptureF
     assert "tokens of text.txt" in said
     model = installed_model("small-Q4_K_M")
     record = model.record
-    assert record is not None
-    assert record.loss is not None
     assert record.loss.original == "small"
     assert 0 < record.loss.kl < 0.5
     assert record.loss.tokens > 50

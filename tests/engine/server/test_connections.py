@@ -34,7 +34,6 @@ def served() -> Iterator[Running]:
 @pytest.fixture
 def small(served: Running) -> Iterator[Running]:
     """A server of few connections, with none before and after."""
-    assert served.server is not None
     served.told.clear()
     served.server._crowded_s = -serving.CROWDED_S
     yield served
@@ -96,7 +95,6 @@ def test_many_without_a_whole_request_are_bounded_and_others_answered(
     # However long a busy machine takes, it is their number that closes them, and one notice that tells of it.
     monkeypatch.setattr(connection, "HEADER_S", math.inf)
     monkeypatch.setattr(serving, "CROWDED_S", math.inf)
-    assert small.server is not None
     small.server._crowded_s = -math.inf
     held = []
     for number in range(5 * _MOST):
@@ -115,7 +113,6 @@ def test_many_without_a_whole_request_are_bounded_and_others_answered(
 
 
 def test_when_all_are_being_answered_another_one_is_asked_to_come_back(small: Running, opened: Opened) -> None:
-    assert small.link is not None
     for number in range(_MOST):
         opened(request(_CHAT, "slow 100000"))
         until(lambda many=number: small.link is not None and small.link.running + small.link.waiting > many)
@@ -134,7 +131,6 @@ def test_a_crowd_that_reads_nothing_makes_room(small: Running, opened: Opened) -
         with suppress(BlockingIOError):
             while True:
                 client.send(_METRICS * 1000)
-    assert small.server is not None
     connections = cast("set[connection.Connection]", small.server.server_state.connections)
     until(lambda: len([one for one in connections.copy() if one._unread_bytes]) == _MOST)
     assert ask(small) == "200 w0 w1 "
@@ -226,7 +222,6 @@ def test_three_quarters_of_the_descriptors_are_for_something_else(
 
 
 def test_a_crowd_is_told_of_once_a_minute(small: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert small.server is not None
     for _ in range(3):
         small.server._note_crowd()
     assert len(small.told) == 1

@@ -31,7 +31,6 @@ def ask(text: str, **more: object) -> dict[str, object]:
 
 
 def wait_until_idle(running: Running) -> None:
-    assert running.link is not None
     while running.link.running or running.link.waiting:
         time.sleep(0.005)
 
@@ -42,7 +41,6 @@ def post(running: Running, threads: ThreadPoolExecutor, script: str) -> Future[h
 
 def keep_busy(running: Running, threads: ThreadPoolExecutor) -> Future[httpx2.Response]:
     """Two seconds long: the scripted engine answers one after the other, so that all others wait for this one."""
-    assert running.link is not None
     answer = post(running, threads, "slow 100")
     while not running.link.running:
         time.sleep(0.005)
@@ -74,7 +72,6 @@ def test_a_client_that_hangs_up_before_the_answer_frees_the_engine(scripted: Run
 
 
 def test_a_request_that_waits_and_is_given_up_never_runs(scripted: Running) -> None:
-    assert scripted.link is not None
     with ThreadPoolExecutor(MOST_RUNNING + 8) as threads:
         asked = [
             keep_busy(scripted, threads),
@@ -102,7 +99,6 @@ def test_too_many_are_asked_to_come_back(own: Running) -> None:
 
 
 def test_an_engine_that_is_killed_is_an_error_for_each_and_starts_again(own: Running) -> None:
-    assert own.link is not None
     stream = own.openai.chat.completions.create(**ask("slow 100000", stream=True))
     chunks = iter(stream)
     next(chunks)

@@ -168,7 +168,6 @@ def test_a_reply_in_other_words_goes_on_in_those_of_think(
 ) -> None:
     begins = [0, *sorted(min(cut, len(written)) for cut in cuts), len(written)]
     words = template_reasoning(template).reader("")
-    assert words is not None
     found = "".join(words.add(written[start:end]) for start, end in pairwise(begins))
     assert found + words.end() == said
 
@@ -226,7 +225,6 @@ def test_a_reply_that_is_continued_stands_in_the_template_s_words(
 )
 def test_a_continued_reply_goes_on_where_it_stopped(opening: str, written: str, said: str) -> None:
     words = template_reasoning(HARMONY).reader(opening)
-    assert words is not None
     ahead = words.copy()
     assert words.add(written) + words.end() == said
     assert ahead.add(written) + ahead.end() == said

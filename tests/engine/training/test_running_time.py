@@ -37,7 +37,6 @@ def test_a_process_that_is_stopped_does_not_run() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
-        assert child.stdout is not None
         child.stdout.readline()
         child.send_signal(signal.SIGSTOP)
         time.sleep(1.5)

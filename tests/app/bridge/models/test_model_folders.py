@@ -72,7 +72,6 @@ def test_an_added_folder_is_listed_and_never_removed_from(desk: Desk, tmp_path: 
     store.folders.add(str(file.parent))
     desk.wait(lambda: any(entry.ref == str(file) for entry in store.installed.entries))
     entry = store.entry("Small-Q8_0")
-    assert entry is not None
     assert (entry.source, entry.type, entry.recorded) == (str(file.parent), "F32", False)  # whatever its name says
     with desk.qtbot.waitSignal(store.installed.problem):
         store.installed.plan_removal("Small-Q8_0")

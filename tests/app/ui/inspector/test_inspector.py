@@ -62,7 +62,6 @@ def test_closed_it_draws_nothing(window: MainWindow, workspace: ScriptedWorkspac
     window.inspector.toggle()
     assert listeners(workspace) == [count + 1 for count in before]
     panel = window.inspector.panel
-    assert panel is not None
     window.inspector.toggle()
     assert listeners(workspace) == before
     updates = panel.updates
@@ -85,14 +84,11 @@ def _open_everywhere(window: MainWindow) -> tuple[bool, bool, bool]:
     return window.inspector.open, button.isChecked(), window.commands["inspector"].isChecked()
 
 
-def test_every_way_to_open_and_close_it(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
-) -> None:
+def test_every_way_to_open_and_close_it(qtbot: QtBot, window: MainWindow, chat: int) -> None:
     dock, header = window.inspector, window.page.header
     qtbot.mouseClick(header.inspector_button, Qt.MouseButton.LeftButton)
     assert _open_everywhere(window) == (True,) * 3
     panel = dock.panel
-    assert panel is not None
     settled(qtbot, window)
     assert panel.isVisible()
     assert panel.geometry().right() == window.shell.width() - 1
@@ -119,7 +115,6 @@ def test_a_click_on_a_strip_opens_it_on_that_reply(
     workspace.told_of(first.id, update(20, 1000.0, ROUNDS[:2]))
     workspace.told_of(workspace.reply(chat).id, update(20, 1000.0, ROUNDS))
     panel = window.inspector.panel
-    assert panel is not None
     panel.update_now()
     assert panel.round == len(ROUNDS)
     strip = window.page.transcript.views[1].strip  # type: ignore[union-attr]
@@ -134,7 +129,7 @@ def test_a_click_on_a_strip_opens_it_on_that_reply(
 
 
 def test_it_shows_a_reply_as_it_is_made(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int, panel: Inspector
 ) -> None:
     workspace.turns.send(chat, "More")
     play(workspace, workspace.reply(chat).id)
@@ -207,14 +202,13 @@ def test_another_chat_or_reply_is_followed(
 
 
 def test_the_reply_that_is_written_is_followed_from_wherever_it_was_opened(
-    qtbot: QtBot, window: MainWindow, workspace: ScriptedWorkspace, chat: int
+    window: MainWindow, workspace: ScriptedWorkspace, chat: int
 ) -> None:
     first = workspace.reply(chat).id
     workspace.turns.send(chat, "More")
     workspace.finish(chat)
     window.inspector.show_reply(first)
     panel = window.inspector.panel
-    assert panel is not None
     assert panel.reply_id == first
     workspace.turns.regenerate(chat, workspace.reply(chat).id)
     assert panel.reply_id == workspace.reply(chat).id
@@ -365,7 +359,7 @@ def test_between_wide_and_narrow_the_page_keeps_its_room(qtbot: QtBot, window: M
     assert (panel.width(), window.page.width()) == (420, 540)
 
 
-def test_everything_in_it_has_a_name(window: MainWindow, workspace: ScriptedWorkspace, panel: Inspector) -> None:
+def test_everything_in_it_has_a_name(window: MainWindow, panel: Inspector) -> None:
     for widget in [*panel.findChildren(QAbstractButton), *panel.findChildren(QWidget)]:
         if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.isVisible():
             assert widget.accessibleName().strip(), widget
@@ -440,7 +434,6 @@ def test_large_text_makes_nothing_wider_than_the_panel(
         theme.set_scale(scale)
         panel.update_now()
         column = panel.scroller.widget()
-        assert column is not None
         assert column.minimumSizeHint().width() <= panel.scroller.viewport().width(), scale
 
 

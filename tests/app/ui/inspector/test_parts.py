@@ -186,7 +186,7 @@ def test_tokens_are_chosen_by_click_and_keys(qtbot: QtBot, tokens: TokenView) ->
     assert tokens.round < below
 
 
-def test_tokens_say_what_they_are(qtbot: QtBot, tokens: TokenView) -> None:
+def test_tokens_say_what_they_are(tokens: TokenView) -> None:
     assert tokens.accessibleName() == "Tokens: 31 draft, accepted, 4 corrected, 5 plain"
     tokens.set_round(1)
     assert tokens.accessibleDescription() == ".: draft, accepted; Save: corrected"

@@ -139,7 +139,6 @@ def test_another_model_and_context_are_planned(workspace: ScriptedWorkspace, pag
     workspace.settings.recent_models = ("/models/llama",)
     qtbot.mouseClick(page.plan.model.button, Qt.MouseButton.LeftButton)
     popup = page.plan.model.popup
-    assert popup is not None
     popup.choose("/models/llama")
     asked = workspace.engine.last(MakePlan)
     assert asked.options.model == "/models/llama"
@@ -148,7 +147,6 @@ def test_another_model_and_context_are_planned(workspace: ScriptedWorkspace, pag
     answer(workspace, plan())
     qtbot.mouseClick(page.plan.context.button, Qt.MouseButton.LeftButton)
     popup = page.plan.context.popup
-    assert popup is not None
     titles = [choice.title for choice in popup.choices]
     assert (titles[0], titles[1], titles[-1]) == ("Model's own context", "2,048 tokens", "32,768 tokens")
     popup.choose("4096")

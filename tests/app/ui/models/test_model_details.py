@@ -171,7 +171,6 @@ def test_rows_cards_and_installed_models_open_their_details(scene: Scene) -> Non
     menu.actions()[0].trigger()
     opened.append(scene.dialog())
     card_content = card.content
-    assert card_content is not None
     assert [dialog.windowTitle() for dialog in opened] == [
         row.name.text(),
         card_content.model.title,

@@ -54,9 +54,7 @@ def get(visit: Visit, page: ModelsPage, reference: str) -> GetDialog:
     row = next(row for row in page.table.rows if row.content and row.content.model.reference == reference)
     visit.qtbot.mouseClick(row.button, LEFT)
     visit.wait(lambda: page.getting.dialog is not None)
-    dialog = page.getting.dialog
-    assert dialog is not None
-    return dialog
+    return page.getting.dialog
 
 
 @pytest.fixture
@@ -217,7 +215,6 @@ def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(visit: Visit, 
         visit.wait(lambda: visit.window.places.current == CHAT)
         assert visit.workspace.settings.model == str(file)
     row = installed_row(visit, page, "made")
-    assert row.content is not None
     assert (row.content.entry.ref, row.content.entry.in_place) == (str(file), True)
     assert [action.text() for action in page.installed.menu_of("made").actions() if action.text()] == [
         "About made",
@@ -365,7 +362,6 @@ def test_a_large_download_asks_first_and_says_what_stays_free(visit: Visit, qwen
     getting.get(qwen, with_draft=False, ask=False)
     offers.offered.emit(large)
     dialog = getting.dialog
-    assert dialog is not None
     assert fetched == [offer]
     assert dialog.accept_button.text() == "Download 18.7 GB"
     assert not dialog.token.isVisible()  # there are no terms to accept

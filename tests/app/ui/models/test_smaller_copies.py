@@ -32,7 +32,6 @@ def offered(visit: Visit, page: ModelsPage, name: str, tokens_per_second: float 
     """Return a model's row once a copy is predicted to be twice as fast."""
     visit.wait(lambda: name in page.installed.rows)
     store, entry = visit.workspace.model_store, visit.workspace.model_store.entry(name)
-    assert entry is not None
     page.shelf._plan_of = lambda entry: None  # type: ignore[method-assign]  # the engine here is scripted
     store.forecasts.known[entry.ref] = Prediction(mode="plain", tokens_per_second=tokens_per_second)
     store.forecasts.known[copy_reference(entry.ref)] = Prediction(
@@ -84,7 +83,6 @@ def test_a_process_ends_with_the_window(visit: Visit, large: str) -> None:
     offered(visit, page, large).copy.click()
     visit.wait(lambda: copies._process is not None and copies._process.is_alive())
     process = copies._process
-    assert process is not None
     copies.close()
     visit.wait(lambda: process.exitcode is not None)  # else Python waits at its end until the copy is made
 

@@ -224,7 +224,6 @@ def test_places_that_cannot_be_are_listed_with_the_reason(dialog: SettingsDialog
     field = dialog.row("memory").field
     assert isinstance(field, ChoiceField)
     field.open()
-    assert field.popup is not None
     listed = {choice.key: choice for choice in field.popup.choices}
     assert list(listed) == ["auto", "disk", UNUSABLE]
     assert listed["auto"].checked
@@ -248,7 +247,6 @@ def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
     field.open()
     asked = workspace.engine.last(CheckDrafts)
     workspace.tell(DraftChecked(asked.request_id, "smollm2-draft", "Another vocabulary."))
-    assert field.popup is not None
     (unusable,) = (choice.problem for choice in field.popup.choices if choice.key == UNUSABLE)
     assert unusable == "Draft head of SmolLM2: Another vocabulary."
     field.popup.choose("/models/draft")
@@ -329,7 +327,6 @@ def test_closing_asks_what_becomes_of_changes(dialog: SettingsDialog, workspace:
     dialog.close()
     assert dialog.isVisible()
     question = dialog.findChild(QMessageBox)
-    assert question is not None
     next(button for button in question.buttons() if button.text() == "Apply changes").click()
     assert not dialog.isVisible()
     assert workspace.settings.threads == 4

@@ -25,7 +25,6 @@ def field_of(qtbot: QtBot, theme: Theme, name: str, most: float | None = None) -
 
 def test_slider_and_number_say_the_same(qtbot: QtBot, theme: Theme) -> None:
     field = field_of(qtbot, theme, "context")
-    assert field.slider is not None
     field.show_value(0)
     assert (field.slider.value(), field.box.text(), field.value()) == (0, "Model's own", 0)
     with qtbot.waitSignal(field.edited):
@@ -56,7 +55,6 @@ def test_budgets_are_free_or_in_gigabytes(qtbot: QtBot, theme: Theme) -> None:
     assert field.value() == 4_500_000_000
     field.box.setValue(0.0)  # between nothing and the least there is
     assert field.value() == 100_000_000
-    assert field.slider is not None
     field.slider.setValue(field.slider.maximum())
     assert field.value() == 16_000_000_000
     field.slider.setValue(0)
@@ -80,7 +78,6 @@ def test_the_keys_and_the_pointer_move_the_slider(qtbot: QtBot, theme: Theme) ->
 
 def test_the_value_in_use_is_marked_on_the_slider(qtbot: QtBot, theme: Theme) -> None:
     field = field_of(qtbot, theme, "context")
-    assert field.slider is not None
     field.show_in_use(8_192)
     assert field.slider._in_use == 9
     before = field.slider.grab().toImage()

@@ -39,7 +39,7 @@ def test_it_opens_once_and_its_changes_reach_the_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "https://before.example.org")  # so that it is put back
-    window.open_settings()
+    window.settings.open()
     assert window.settings.dialog is opened
     change(opened.row("look_up"), True)
     change(opened.row("hub_mirror"), "https://mirror.example.org")
@@ -90,9 +90,7 @@ def test_the_appearance_changes_at_once(
     opened.close()
 
 
-def test_what_the_window_shows_of_settings_follows(
-    window: MainWindow, workspace: ScriptedWorkspace, opened: SettingsDialog
-) -> None:
+def test_what_the_window_shows_of_settings_follows(window: MainWindow, opened: SettingsDialog) -> None:
     change(opened.row("drafted_shown"), True)
     change(opened.row("unconfirmed_shown"), False)
     opened.foot.apply_button.click()
@@ -106,7 +104,6 @@ def test_what_the_window_shows_of_settings_follows(
 
 def test_a_page_can_be_asked_for(window: MainWindow) -> None:
     window.settings.open_page("privacy")
-    assert window.settings.dialog is not None
     assert window.settings.dialog.page_list.current == 5
     window.settings.dialog.close()
 
@@ -121,12 +118,10 @@ def test_folders_are_opened_or_said_to_be_missing(
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
     assert row.note.toolTip() == str(tmp_path)
-    assert row.button is not None
     row.button.click()
     assert [url.toLocalFile() for url in urls] == [str(tmp_path)]
     opened.go("downloads")
     button = opened.stack.page(3).action_rows["models_folder"].button
-    assert button is not None
     button.click()
     assert len(urls) == 1
     assert "not there yet" in opened.foot.words.text()
@@ -142,7 +137,6 @@ def test_what_open_chats_take_is_shown_and_erased(
     opened.go("speed")
     row = opened.stack.page(1).action_rows["erase_readings"]
     qtbot.waitUntil(lambda: row.note.text() == "2 MB")
-    assert row.button is not None
     row.button.click()
     qtbot.waitUntil(lambda: row.note.text() == "Nothing")
     assert not folder.exists()
@@ -206,7 +200,6 @@ def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspac
     opened.pending.undo()
     opened.go("privacy")
     button = opened.stack.page(5).action_rows["reset_settings"].button
-    assert button is not None
     button.click()
     assert settings.threads == 3
     opened.foot.apply_button.click()
@@ -218,7 +211,7 @@ def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspac
 
 
 def test_a_token_is_kept_told_of_and_forgotten(
-    qtbot: QtBot, opened: SettingsDialog, memory_keyring: MemoryKeyring
+    qtbot: QtBot, opened: SettingsDialog, workspace: ScriptedWorkspace, memory_keyring: MemoryKeyring
 ) -> None:
     opened.go("downloads")
     row = opened.stack.page(3).action_rows["access_token"]
@@ -230,6 +223,10 @@ def test_a_token_is_kept_told_of_and_forgotten(
     qtbot.mouseClick(row.keep_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: (row.note.text(), row.edit.text()) == ("An access token is saved.", ""))
     assert "hf_secret" in memory_keyring.kept.values()
+    workspace.written()
+    files = [path for path in Path(workspace._folder.name).rglob("*") if path.is_file()]
+    assert files
+    assert not any(b"hf_secret" in path.read_bytes() for path in files)
     row.forget_button.click()
     qtbot.waitUntil(lambda: row.note.text() == "No access token is saved.")
     assert not memory_keyring.kept

@@ -67,7 +67,6 @@ def test_settings_open_where_a_message_found_the_context_too_small(
     failed(window, workspace, ErrorReport("PromptTooLong", "One sentence."), text="")
     notice_of(window).remedy_button.click()
     dialog = window.settings.dialog
-    assert dialog is not None
     assert dialog.row("context").isVisible()
     assert dialog.focusWidget() in dialog.row("context").field.controls
     dialog.close()
@@ -159,12 +158,11 @@ def test_a_remedy_can_be_a_command(window: MainWindow, workspace: ScriptedWorksp
         dialog.close()
 
 
-def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow, workspace: ScriptedWorkspace) -> None:
+def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow) -> None:
     window.commands["machine"].trigger()
     window.trouble.tell(ErrorReport("ModelNotFound", "It is gone."))
     window.toast.action_button.click()
     popup = window.page.header.model_button.popup
-    assert popup is not None
     assert window.places.current == "chat"
     popup.close()
 
@@ -269,7 +267,6 @@ def test_the_installation_is_copied(window: MainWindow) -> None:
 def test_about_names_versions_and_licences(window: MainWindow) -> None:
     window.commands["about"].trigger()
     dialog = window.findChild(AboutDialog)
-    assert dialog is not None
     lines = dialog.licences.toPlainText().splitlines()
     assert lines[0] == "Tenon: Apache-2.0"
     assert any(line.startswith("PySide6_Essentials 6.") and "LGPL" in line for line in lines)

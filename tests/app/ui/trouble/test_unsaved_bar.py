@@ -69,7 +69,6 @@ def test_closing_asks_where_something_is_not_saved(window: MainWindow, workspace
         assert not window.close()
         assert window.isVisible()
         question = window.findChild(QMessageBox)
-        assert question is not None
         assert question.informativeText() == "The disk is full."
         stay = question.defaultButton()
         stay.click()
@@ -101,8 +100,6 @@ def test_a_failed_reply_says_kept_only_when_it_is(window: MainWindow, workspace:
         wait_until(lambda: bool(workspace.unsaved))
         workspace.fail(chat, "It failed.")
         view = window.page.transcript.message_views.reply(workspace.reply(chat).id)
-        assert view is not None
-        assert view.error is not None
         assert view.error._kept.isHidden()
     wait_until(lambda: not workspace.unsaved)
     assert view.error._kept.isVisibleTo(view)
@@ -125,7 +122,7 @@ def test_errors_of_the_disk_are_named_for_what_they_are(tmp_path: Path, number: 
 
 
 def test_a_folder_that_was_moved_is_named_and_saved_into_when_it_is_back(
-    window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path
+    window: MainWindow, workspace: ScriptedWorkspace
 ) -> None:
     workspace._journal._retry.setInterval(20)
     workspace.written()

@@ -134,7 +134,6 @@ def test_models_are_recommended_in_plain_words(start: Start) -> None:
     assert len(cards) == 3
     for card in cards:
         content = card.content
-        assert content is not None
         assert card._unit.text() == "tok/s predicted"
         assert card._pace.text() == "Faster than you read"
         assert card._about.text() == about_words(content.model)
@@ -152,7 +151,6 @@ def test_one_card_is_the_one_to_take(start: Start) -> None:
     assert [card._badge.text for card in cards] == ["Most capable", "Take this one", "Fastest"]
     assert [card.button.property("kind") == "primary" for card in cards] == [False, True, False]
     taken = cards[1]
-    assert taken.content is not None
     gigabits = taken.content.download_bytes * 8 / 1e9
     minutes = round(gigabits * 1000 / 50 / 60)
     assert taken._time.text() == f"About {minutes} min at 50 Mbit/s (your connection is not measured yet)"
@@ -219,7 +217,6 @@ def test_a_download_is_begun_from_it_and_ends_in_a_chat(start: Start) -> None:
     store = start.workspace.model_store
     card = next(iter(start.panel.cards.cards.values()))
     content = card.content
-    assert content is not None
     store.downloads.entries = {"x": DownloadStatus("x", content.model.repos[0], "receiving", 38, 100)}
     store.downloads.changed.emit()
     start.panel.refresh()
@@ -235,7 +232,6 @@ def test_the_ways_to_files_and_to_the_network(start: Start, monkeypatch: pytest.
     file, models, network = start.panel.links
     network.click()
     dialog = start.window.settings.dialog
-    assert dialog is not None
     assert dialog.row("hub_mirror").isVisible()
     dialog.reject()
     opened: list[str] = []
@@ -253,7 +249,6 @@ def test_nothing_is_wider_than_the_smallest_window(scale: float, qtbot: QtBot, t
     start.window.resize(380, 560)
     panel = start.panel
     content = panel.widget()
-    assert content is not None
     qtbot.waitUntil(lambda: panel.cards.columns == 1)
     qtbot.waitUntil(lambda: content.width() == panel.viewport().width())
     assert content.minimumSizeHint().width() <= panel.viewport().width()

@@ -72,7 +72,6 @@ def fetch(hub: Hub, models: Path, progress: list[Progress] | None = None, stop: 
 def assert_whole(models: Path) -> None:
     assert (models / "tiny" / "tiny-Q4_K_M.gguf").read_bytes() == WEIGHTS
     record = read_record(models / "tiny")
-    assert record is not None
     assert [file.sha256 for file in record.files] == [hashlib.sha256(WEIGHTS).hexdigest()]
     assert list((models / INCOMING).glob("*/")) == []
 
@@ -86,7 +85,6 @@ def test_a_model_arrives_whole_with_its_record(hub: Hub, repo: Repo, models: Pat
     assert fetch(hub, models, progress) == models / "tiny"
     assert_whole(models)
     record = read_record(models / "tiny")
-    assert record is not None
     assert (record.repo, record.revision, record.kind, record.format) == (REPO, repo.commit, "target", "gguf")
     assert (record.quantization, record.size_bytes) == ("Q4_K_M", len(WEIGHTS))
     assert {path.name for path in (models / "tiny").iterdir()} == {"tiny-Q4_K_M.gguf", "tenon-model.json"}
@@ -322,7 +320,6 @@ def test_a_branch_that_was_written_anew_keeps_the_files_that_are_the_same(
     assert_whole(models)
     assert str(server.downloads()[-1]).startswith("bytes=")
     record = read_record(models / "tiny")
-    assert record is not None
     assert record.revision == "2" * 40
 
 
@@ -393,7 +390,6 @@ def test_quantizations_share_the_encoder_of_pictures(hub: Hub, server: HubServer
     for folder in (first, second):
         assert {check.state for check in verify(installed_model(folder.name))} == {"ok"}
         record = read_record(folder)
-        assert record is not None
         assert "mmproj-F16.gguf" in {file.name for file in record.files}
     # It goes with the last of them.
     assert remove(first.name) < len(seeing["m-Q4_0.gguf"]) + len(seeing["mmproj-F16.gguf"])
@@ -484,7 +480,6 @@ def test_a_killed_program_resumes_where_it_was(hub: Hub, server: HubServer, repo
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
     for line in process.stdout:
         if int(line) >= len(WEIGHTS) // 2:
             break

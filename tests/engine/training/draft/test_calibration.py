@@ -85,7 +85,6 @@ def test_the_command_searches_and_keeps_a_tree(
     kept = read_calibration(
         HeadCalibration, cache_folder(), Checkpoint(llama_folder).digest(), HeadCheckpoint(heads).digest()
     )
-    assert kept is not None
     assert 1 <= len(kept.tree) <= 63
     assert list(kept.searched) == pytest.approx([row[3] for row in table], abs=0.01)
     assert kept.follows == ("follows the searched tree" in lines[-1])
@@ -241,9 +240,7 @@ def test_ghidorah_follows_it_and_says_what_the_model_says(
     assert (shapes == {parents_of(TREE)[:5]}) == kept
 
 
-def test_a_model_without_medusa_heads_is_refused_in_a_sentence(
-    client: EngineClient, llama_folder: Path, tmp_path: Path
-) -> None:
+def test_a_model_without_medusa_heads_is_refused_in_a_sentence(client: EngineClient, llama_folder: Path) -> None:
     message = client.failure("a", llama_folder, mode="ghidorah").error.message
     assert "It needs Medusa heads that were trained for this very model" in message
 

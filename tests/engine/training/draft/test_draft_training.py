@@ -255,7 +255,6 @@ def test_texts_that_are_written_together_are_those_that_are_written_alone(
         assert example.ids == tuple(ids)
         cache = decoder.new_cache(len(ids))
         alone = decoder.forward(torch.tensor(ids), torch.arange(len(ids)), cache).hidden[:-1]
-        assert example.features is not None
         assert example.features.shape == alone.shape
         if cache.text_limit is None:  # else its first rows are those of a text that was not long yet
             torch.testing.assert_close(example.features.float(), alone, atol=0.05, rtol=0.02)
@@ -379,7 +378,6 @@ def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
     assert scores.tau == pytest.approx(tokens / forwards)
     expected = [[count / forwards for count in right[head]] for head in range(3)]
     torch.testing.assert_close(torch.tensor(scores.accuracies), torch.tensor(expected))
-    assert scores.calibration is not None
     assert scores.calibration.places == forwards
     seen, held = (sum(each[at] for each in scores.calibration.shares) for at in (1, 2))
     assert (seen, held) == (TOKENS * forwards, right[0][1])
@@ -414,7 +412,6 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
     outcome = train(network, objective, supply, 1.0, io.StringIO(), keep=keep)
     assert outcome.interrupted
     assert outcome.scores.tau == 0.9
-    assert isinstance(outcome.network, DraftNetwork)
     assert torch.equal(outcome.network.W_1, states[2])
     assert all(map(torch.equal, kept, states[:3]))  # each was the best when it came, and a kill leaves the last of them
 
@@ -433,7 +430,6 @@ def test_a_training_that_goes_on_never_leaves_a_worse_draft(target: Decoder, mon
 def test_a_cut_vocabulary_has_the_tokens_that_end_a_reply() -> None:
     examples = [Example((5, 6, 7), (True,) * 3)] * 600
     found = making._frequent_tokens(examples, 384, 20, {383, 384})  # configs name tokens that no model has
-    assert found is not None
     assert {5, 6, 7, 383} <= set(found.tolist())
     assert len(found) == 20
 
@@ -475,7 +471,6 @@ def test_the_command_trains_on_the_models_own_replies(
     assert f"the draft is in {out}" in captured.err
     network = load(load_decoder(llama_folder), out)
     assert network.config.layers == 2
-    assert network.weights.target_ids is not None
     assert len(network.weights.target_ids) == 200
     # A second training goes on from it, with the texts of the first; one of another shape replaces it.
     assert main(arguments) == 0
@@ -535,12 +530,10 @@ def test_the_command_trains_medusa_heads(
     assert all(top in said for top in ("top 1", "top 3", "top 10"))
     assert {path.name for path in out.iterdir()} == {"config.json", "medusa_lm_head.safetensors", FILE}
     calibration = calibration_beside(HeadCalibration, out)
-    assert calibration is not None
     assert len(calibration.accuracies) == 3
     assert calibration.places > 0
     network = load_medusa_heads(load_decoder(llama_folder), out)
     assert network.heads == 3
-    assert network.target_ids is not None
     assert len(network.target_ids) == 200
     assert main(medusa) == 0
     assert f"goes on from the draft in {out}" in capsys.readouterr().err

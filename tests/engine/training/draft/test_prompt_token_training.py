@@ -386,7 +386,6 @@ def test_it_goes_on_from_a_set_of_the_same_shape(target: Decoder, tmp_path: Path
         )
 
     found = again(MEMBERS)
-    assert found is not None
     assert torch.equal(found.embeddings, network.embeddings)
     assert found.rates[1] == 0.01, "the report's; a new set learns as fast as its embeddings are large"
     ordinary = target.source.embedding(torch.arange(3, 3 + PLACES * MEMBERS)).float()
