@@ -46,7 +46,7 @@ from engine.hub.bundled import paired_drafts
 from engine.messages import DEFAULT_MODEL
 from engine.model_file import open_model
 from engine.text.tokenizer import Tokenizer
-from engine.training.features import KIND, ExampleSupply, FeatureBatch, batch_of
+from engine.training.features import ExampleSupply, FeatureBatch, batch_of
 from engine.training.loss import Entropy, TargetEnds, draft_loss, score
 from engine.training.making import TextRequest, texts_of
 from engine.training.trainer import Schedule, Trainer
@@ -292,13 +292,13 @@ class NextLayer(nn.Module):
         return found
 
 
-class AdamTrainer(Trainer[Any, FeatureBatch]):
+class AdamTrainer(Trainer[Any]):
     """Trainer with AdamW for all weights: orthogonal updates of so many matrices cost more than their gradients."""
 
     def __init__(
         self, network: nn.Module, schedule: Schedule, loss: Callable[[Any, FeatureBatch], Tensor], threads: int
     ) -> None:
-        super().__init__(network, schedule, loss, {KIND: 1 / threads}, None, threads)
+        super().__init__(network, schedule, loss, threads)
         self._optimizers = [torch.optim.AdamW(network.parameters(), betas=(0.9, 0.95), weight_decay=0.0)]
         self._rates = [schedule.other_rate]
 
@@ -449,7 +449,7 @@ def train(options: argparse.Namespace) -> None:
         student,
         TargetEnds.of(decoder),
         ExampleSupply(decoder, learned, tokens, 1, threads),
-        [batch_of(decoder, KIND, [one]) for one in aside],
+        [batch_of(decoder, [one]) for one in aside],
         work,
         threads,
     )
@@ -461,7 +461,7 @@ def train(options: argparse.Namespace) -> None:
     silent = [replace(one, features=None) for one in learned]
     ends = TargetEnds.of(trunk)
     following = NextLayer(student)
-    judged = [batch_of(trunk, KIND, [replace(one, features=None)]) for one in aside]
+    judged = [batch_of(trunk, [replace(one, features=None)]) for one in aside]
     features = torch.cat([each.features[0, :-1] for each in judged])
     embedded = torch.cat([ends.embed(each.tokens[0, 1:]) for each in judged])
     draft = open_model(paired_drafts(DEFAULT_MODEL, ("head",))[0])
