@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from engine import messages, small_torch
 from engine.advice import read_advice
-from engine.drafting.earlier_texts import EarlierTexts
+from engine.drafting.lookup import EarlierTexts
 from engine.engine_process import EngineProcess, run_engine
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, PromptTooLong, TenonError, WeightsUnreadable
 from engine.files import file_trouble

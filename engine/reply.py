@@ -16,9 +16,9 @@ from engine.decoding.loop import Decoding, Hooks
 from engine.decoding.sequence import AskedRows, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.committee import Member
-from engine.drafting.earlier_texts import EarlierTexts
 from engine.drafting.fallback_drafter import FallbackDrafter
 from engine.drafting.kind import Drafting
+from engine.drafting.lookup import EarlierTexts
 from engine.errors import Cancelled, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.model.sampling import LoggedSampler, MaskedSampler

@@ -10,20 +10,20 @@ Source: transformers (models/gemma4_assistant, and SinglePositionMultiTokenCandi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from engine.drafting.drafter import Drafter
 from engine.drafting.eagle import HeadDraft
-from engine.drafting.head_layout import MISMATCH, bad_value, refuse, slot_bytes
+from engine.drafting.head_layout import MISMATCH, LayoutOfBlocks, bad_value, refuse
 from engine.drafting.head_loader import HeadMaps, check_sizes
 from engine.drafting.kind import Drafting, DraftLoad, LoadedDraft
+from engine.drafting.level_drafter import LastRowDrafter
 from engine.drafting.target_draft import TargetDraft
-from engine.drafting.trees import Level, TreeShape, grow_tree
+from engine.drafting.trees import Level, TreeShape, grow_tree, with_states
 from engine.errors import DraftMismatch, TensorMismatch
 from engine.families import ASSISTANTS
 from engine.model.attention import FOLD_LIMIT_ROWS, StepMask
@@ -33,10 +33,10 @@ from engine.model.embedding import Embedding
 from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights
 from engine.model.linear import LinearMap, Norm
-from engine.model.loader import final_norm, read_slots
+from engine.model.loader import final_norm
 from engine.model.rope import RopeTable
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots, outer_slots
-from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
 from engine.model_file import OpenedModel
 from engine.sentences import say
@@ -46,32 +46,20 @@ from engine.weights.head_checkpoint import HeadCheckpoint
 _ORDERING = "masked_embedding.token_ordering"
 
 
-@dataclass(frozen=True)
-class AssistantLayout:
-    """Contents of such a checkpoint."""
+@dataclass(frozen=True, kw_only=True)
+class AssistantLayout(LayoutOfBlocks):
+    """Contents of such a checkpoint; its slots leave out the order of the tokens.
 
-    # Sizes of its layers; each layer's ``keys_of`` is a layer of the target once `for_target` has found it
-    blocks: ModelConfig
-    target_hidden_size: int  # width of the target's hidden states
+    In `for_target` each layer's ``keys_of`` becomes a layer of the target.
+    """
+
     centroids: int  # clusters of its tokens; 0 for a head over all of them
     chosen: int  # clusters whose tokens a step looks at
-    outer: tuple[Slot, ...]  # tensors outside the layers
-    layers: tuple[tuple[Slot, ...], ...]  # tensors of each layer
-
-    @property
-    def draft_vocabulary_size(self) -> int:
-        """Tokens that it drafts: the target's."""
-        return self.blocks.vocabulary_size
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        """All tensors except the order of the tokens."""
-        return (*self.outer, *(slot for slots in self.layers for slot in slots))
 
     def size_bytes(self, weight_format: WeightFormat) -> int:
         """Bytes in memory; the order of the tokens is 64 bits each."""
         order = 8 * self.blocks.vocabulary_size if self.centroids else 0
-        return order + sum(slot_bytes(slot, weight_format) for slot in self.slots)
+        return order + super().size_bytes(weight_format)
 
     def for_target(self, target: ModelConfig) -> AssistantLayout:
         """Return the layout with the layers of the target whose keys and values it reads.
@@ -141,8 +129,15 @@ def read_assistant(checkpoint: HeadCheckpoint) -> AssistantLayout:
     if centroids:
         outer.append(Slot("masked_embedding.centroids.weight", (centroids, hidden), "centroids"))
         expected[_ORDERING] = (vocabulary,)
-    layers = tuple(tuple(layer_slots(blocks, index)) for index in range(blocks.layers))
-    layout = AssistantLayout(blocks, target_hidden, centroids, chosen, tuple(outer), layers)
+    layout = AssistantLayout(
+        blocks=blocks,
+        target_hidden_size=target_hidden,
+        draft_vocabulary_size=vocabulary,
+        centroids=centroids,
+        chosen=chosen,
+        outer=tuple(outer),
+        layers=tuple(tuple(layer_slots(blocks, index)) for index in range(blocks.layers)),
+    )
     compare_tensors(
         checkpoint.shapes,
         expected | {slot.name: slot.shape for slot in layout.slots},
@@ -276,10 +271,7 @@ def load_assistant(
     """
     layout = read_assistant(checkpoint).for_target(target)
     blocks, maps = layout.blocks, HeadMaps(weight_format, torch.device("cpu"))
-    outer, *layers = (
-        read_slots(checkpoint, list(slots), maps.read_dtype, maps.device, lambda count: None, check)
-        for slots in (layout.outer, *layout.layers)
-    )
+    outer, *layers = (maps.read(checkpoint, slots, check) for slots in (layout.outer, *layout.layers))
     head: LinearMap | CentroidHead
     if layout.centroids:
         order = checkpoint.tensor(_ORDERING).long()
@@ -362,7 +354,7 @@ class AssistantDraft(TargetDraft[AssistantLayout]):
         return LoadedDraft(self.name, self.kind, parts.link, lambda: partial(AssistantDrafter, network, parts.check))
 
 
-class AssistantDrafter(Drafter):
+class AssistantDrafter(LastRowDrafter):
     """Trees of an assistant; between replies nothing is kept.
 
     Args:
@@ -374,23 +366,9 @@ class AssistantDrafter(Drafter):
     def __init__(self, network: AssistantNetwork, check: Callable[[], None], wanted: Drafting) -> None:
         assert isinstance(wanted.growth, TreeShape), "a mode that paces branches was given an assistant"
         assert wanted.cache is not None, "an assistant reads the target's cache"
-        # Index of the target's hidden rows that the draft takes: the input of the head
-        self.hidden_layers = network.hidden_layers
+        super().__init__(*network.hidden_layers)
         self._network, self._check = network, check
         self._limits, self._cache = wanted.growth, wanted.cache
-        self._text: list[int] = []
-        self._feature = torch.empty(0)
-
-    def reset(self, prompt: Sequence[int]) -> int:
-        """Begin a reply; only the row of the prompt's last token is needed."""
-        self._text = list(prompt)
-        return len(prompt) - 1
-
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Note emitted tokens, and the row of the one before the last."""
-        self._text += tokens
-        if hidden is not None:
-            self._feature = hidden[-1:].clone()  # not the whole of a long prompt's memory
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
@@ -398,13 +376,9 @@ class AssistantDrafter(Drafter):
         if shape.rows < 1:
             return Draft()
         network, cache, check = self._network, self._cache(), self._check
-        first, features = network.run(torch.tensor(self._text[-1:]), self._feature, cache, check)
+        first, feature = network.run(torch.tensor(self._text[-1:]), self._last, cache, check)
 
-        def expand(level: Level) -> Tensor:
-            nonlocal features
-            parents = torch.tensor([parent - ROOT for parent in level.parents])
-            logits, made = network.run(torch.tensor(level.tokens), features[parents], cache, check)
-            features = torch.cat((features, made))
-            return logits
+        def run(level: Level, features: Tensor) -> tuple[Tensor, Tensor]:
+            return network.run(torch.tensor(level.tokens), features, cache, check)
 
-        return grow_tree(self._limits, shape, first[0], expand)
+        return grow_tree(self._limits, shape, first[0], with_states(run, feature))

@@ -18,12 +18,13 @@ import torch
 from torch import Tensor
 
 from engine.drafting.block_layout import BlockLayout, MarkovKind, read_block
-from engine.drafting.head_loader import HeadMaps, SharedWeights, check_target, drafted_ids
+from engine.drafting.feature_network import Ends
+from engine.drafting.head_loader import HeadMaps, SharedWeights, check_target, ends_of
 from engine.drafting.kind import DraftLoad, DraftText
 from engine.drafting.level_drafter import RowLevelDrafter
 from engine.drafting.medusa import MedusaDraft
 from engine.drafting.target_draft import CHUNK_ROWS, SharingDraft
-from engine.drafting.trees import Level
+from engine.drafting.trees import Level, with_states
 from engine.errors import DraftMismatch
 from engine.messages import PromptKind
 from engine.model.attention import step_mask
@@ -32,10 +33,8 @@ from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding, Table
 from engine.model.kv_cache import KVCache, SeenRows
 from engine.model.layer import LayerWeights
-from engine.model.linear import LinearMap, Norm, rows_of
-from engine.model.loader import read_slots
+from engine.model.linear import LinearMap, Norm
 from engine.model.rope import RopeTable, rotate
-from engine.model.tensors import Slot
 from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
 from engine.placement.device import Link
@@ -81,19 +80,14 @@ class MarkovHead:
         return self._out(latent).float(), states
 
 
-@dataclass(frozen=True)
-class BlockWeights:
-    """Weights of such a draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size."""
+@dataclass(frozen=True, kw_only=True)
+class BlockWeights(Ends):
+    """Weights of such a draft in memory. h = its hidden size."""
 
-    embedding: Embedding  # V rows of h, its own or the target's
     fc: LinearMap  # hidden rows of several of the target's layers side by side -> h
     target_norm: Norm  # norm after ``fc``
     layers: tuple[LayerWeights, ...]  # weights of the draft's layers
     final_norm: Norm  # before the head
-    head: LinearMap  # h -> Vd, its own or the target's
-    head_dtype: torch.dtype  # type of the rows that the head maps
-    target_ids: Tensor | None  # (Vd,) the target's id of each of its tokens; None if they are the same
-    logit_soft_cap: float | None  # soft cap of the logits if the head is a target's that has one, else None
     logit_scale: float  # factor of the rows before the head if it is a target's, else 1
     markov: MarkovHead | None  # markov head, or None
     noise: Tensor | None  # (2, h) vectors that are added to the root's row and to each mask's; None for none
@@ -190,9 +184,7 @@ class BlockNetwork:
     @torch.inference_mode()
     def logits(self, rows: Tensor) -> Tensor:
         """Map (n, h) rows of a block to (n, Vd) float32 logits, by the draft's own ids."""
-        weights, cap = self.weights, self.weights.logit_soft_cap
-        logits = weights.head((rows * weights.logit_scale).to(weights.head_dtype)).float()
-        return logits if cap is None else torch.tanh(logits / cap) * cap
+        return self.weights.logits(rows * self.weights.logit_scale)
 
 
 def load_block(
@@ -214,36 +206,20 @@ def load_block(
     hidden_layers = check_target(layout, target)
     maps = HeadMaps(weight_format, shared.embedding.device)
 
-    def read(slots: tuple[Slot, ...]) -> dict[str, Tensor]:
-        return read_slots(checkpoint, list(slots), maps.read_dtype, maps.device, lambda count: None, check)
-
-    names = {slot.field: slot.name for slot in layout.outer}
-    outer = read(tuple(slot for slot in layout.outer if slot.field not in ("d2t", "t2d")))
+    outer = maps.read(checkpoint, [slot for slot in layout.outer if slot.field not in ("d2t", "t2d")], check)
     if "embedding" not in outer and target.embedding_scale is not None:
         raise DraftMismatch(
             "This model scales its embedding, and the draft has none of its own; choose a draft that has one, or "
             "an EAGLE-3 draft."
         )
-    ids = None
-    if "d2t" in names and layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
-        ids = drafted_ids(checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device)
-    own_head = outer.get("head")
-    cap, scale = (target.logit_soft_cap, target.logit_scale) if own_head is None else (None, 1.0)
-    if own_head is None and ids is not None:
-        own_head = rows_of(shared.head, ids)
     epsilon = layout.blocks.norm_epsilon
-    blocks = [maps.layer(layout.blocks, read(slots)) for slots in layout.layers]
     weights = BlockWeights(
-        embedding=Table(outer["embedding"].to(weight_format.dense)) if "embedding" in outer else shared.embedding,
+        **vars(ends_of(checkpoint, layout, outer, target, shared, maps)),
         fc=maps.linear(outer["fc"], None),
         target_norm=Norm(outer["target_norm"], epsilon),
-        layers=tuple(blocks),
+        layers=tuple(maps.layer(layout.blocks, maps.read(checkpoint, slots, check)) for slots in layout.layers),
         final_norm=Norm(outer["final_norm"], epsilon),
-        head=shared.head if own_head is None else maps.linear(own_head, None),
-        head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
-        target_ids=ids,
-        logit_soft_cap=cap,
-        logit_scale=scale,
+        logit_scale=1.0 if "head" in outer else target.logit_scale,
         markov=_markov(layout, outer, maps),
         noise=_noise(outer).to(weight_format.activations) if "noise_1" in outer else None,
     )
@@ -276,10 +252,8 @@ def _markov(layout: BlockLayout, outer: dict[str, Tensor], maps: HeadMaps) -> Ma
 
 
 @dataclass(frozen=True)
-class BlockDraft(SharingDraft):
+class BlockDraft(SharingDraft[BlockLayout]):
     """A draft of a whole block."""
-
-    layout: BlockLayout
 
     read_layout = staticmethod(read_block)
     kind = "block"
@@ -330,16 +304,12 @@ class BlockDrafter(RowLevelDrafter):
         if markov is None:
             draft = self._grown(shape, levels[0], lambda level: levels[level.depth, None])
         else:
-            bias, states = markov(link.to_device(torch.tensor([root])), rows[:1], rows.new_zeros(1, markov.rank))
+            bias, state = markov(link.to_device(torch.tensor([root])), rows[:1], rows.new_zeros(1, markov.rank))
 
-            def follow(level: Level) -> Tensor:
-                nonlocal states
-                tokens = self._by_target(level.tokens)
-                before = states[link.to_device(torch.tensor([parent + 1 for parent in level.parents]))]
-                count = len(level.tokens)
-                bias, made = markov(link.to_device(torch.tensor(tokens)), rows[level.depth].expand(count, -1), before)
-                states = torch.cat((states, made))
-                return levels[level.depth] + bias
+            def run(level: Level, before: Tensor) -> tuple[Tensor, Tensor]:
+                tokens = link.to_device(torch.tensor(self._by_target(level.tokens)))
+                bias, made = markov(tokens, rows[level.depth].expand(len(tokens), -1), before)
+                return levels[level.depth] + bias, made
 
-            draft = self._grown(shape, (levels[:1] + bias)[0], follow)
+            draft = self._grown(shape, (levels[:1] + bias)[0], with_states(run, state))
         return replace(draft, tokens=self._by_target(draft.tokens))

@@ -29,16 +29,14 @@ from typing import Any, Literal, get_args
 from engine.drafting.head_layout import (
     KEYS,
     MISMATCH,
+    LayoutOfBlocks,
     bad_value,
     check_keys,
     embedding_and_head,
     nested_config,
     refuse,
-    slot_bytes,
 )
-from engine.model.config import ModelConfig
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
-from engine.model.weight_format import WeightFormat
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 MarkovKind = Literal["vanilla", "gated", "rnn"]
@@ -68,41 +66,21 @@ _READ = (
 _UNUSED = ("confidence_head.", "verifier_norm.", "verifier_lm_head.")
 
 
-@dataclass(frozen=True)
-class BlockLayout:
+@dataclass(frozen=True, kw_only=True)
+class BlockLayout(LayoutOfBlocks):
     """Contents of such a checkpoint. r = rank of the Markov head."""
 
-    blocks: ModelConfig  # sizes of its blocks; ``vocabulary_size`` is the target's
-    target_hidden_size: int  # width of the target's hidden states
-    # Layers of the target whose inputs the draft takes; None for speculators' own choice
-    hidden_layers: tuple[int, ...] | None
-    draft_vocabulary_size: int  # tokens that it drafts
     block_size: int  # rows of a forward
     mask_token: int  # token at every row but the first
     from_anchor: bool  # True if the first row predicts a token too: the one after the root
     markov_rank: int  # r; 0 for none
     markov_kind: MarkovKind  # variant of the Markov head
-    outer: tuple[Slot, ...]  # tensors outside the blocks
-    layers: tuple[tuple[Slot, ...], ...]  # tensors of each block
     causal: tuple[bool, ...]  # for each layer, True if the rows of a block see no later row of it
 
     @property
     def levels(self) -> int:
         """Tokens of a draft's path."""
         return self.block_size if self.from_anchor else self.block_size - 1
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        """All tensors of the draft."""
-        return (*self.outer, *(slot for slots in self.layers for slot in slots))
-
-    def layers_of(self, target_layers: int) -> tuple[int, ...]:
-        """Return the indices of the hidden rows that the draft takes from a target of this many layers."""
-        return self.hidden_layers or (2, target_layers // 2, target_layers - 3)
-
-    def size_bytes(self, weight_format: WeightFormat) -> int:
-        """Return the bytes of its own weights in memory."""
-        return sum(slot_bytes(slot, weight_format) for slot in self.slots)
 
 
 def read_block(checkpoint: HeadCheckpoint) -> BlockLayout:

@@ -45,6 +45,7 @@ from engine.drafting.trees import (
     Level,
     TreeShape,
     grow_tree,
+    with_states,
 )
 from engine.kernels.sampling import likeliest
 from engine.messages import PromptKind
@@ -158,25 +159,21 @@ class FeatureDraft(Drafter):
             return Draft()
         network, cache, link = self._network, self._cache, self._link
         root = self._take_in()
-        outputs = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
 
-        def expand(level: Level) -> Tensor:
-            nonlocal outputs
+        def run(level: Level, features: Tensor) -> tuple[Tensor, Tensor]:
             count = len(level.tokens)
-            parents = link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))
             made = network.run(
                 network.target_tokens(link.to_device(torch.tensor(level.tokens))),
                 link.to_device(torch.full((count,), cache.length - 1 + level.depth)),
                 cache,
-                features=outputs[parents],
+                features=features,
                 sees=link.to_device(level.sees),
-                uncommitted=len(outputs) - 1,
+                uncommitted=level.sees.shape[1] - count,
                 check=self._check,
             )
-            outputs = torch.cat((outputs, made))
-            return network.logits(made)
+            return network.logits(made), made
 
-        draft = grow_tree(self.limits, shape, network.logits(root)[0], expand)
+        draft = grow_tree(self.limits, shape, network.logits(root)[0], with_states(run, root))
         if network.weights.target_ids is None:
             return draft
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
@@ -518,10 +515,8 @@ class _Tree:
 
 
 @dataclass(frozen=True)
-class HeadDraft(SharingDraft):
+class HeadDraft(SharingDraft[HeadLayout]):
     """A head of any of these layouts."""
-
-    layout: HeadLayout
 
     read_layout = staticmethod(head_layout.read_layout)
     kind = "head"

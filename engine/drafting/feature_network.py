@@ -148,15 +148,11 @@ class Eagle3Fusion(Fusion):
         return (normed if self._norm_before_residual else features), rows
 
 
-@dataclass(frozen=True)
-class FeatureWeights:
-    """Weights of a feature draft in memory. h = its hidden size, V, Vd = the target's and its own vocabulary size."""
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """Embedding and head of a draft. h = its hidden size, V, Vd = the target's and its own vocabulary size."""
 
     embedding: Embedding  # V rows of h, its own or the target's
-    fusion: Fusion  # fusion of embedding and feature
-    layers: tuple[LayerWeights, ...]  # the M blocks; the first has no norm before attention
-    # Norm between the last block and the head, or None. It is part of the feature only with norm_output
-    final_norm: Norm | None
     head: LinearMap  # h -> Vd, its own or the target's
     head_dtype: torch.dtype  # type of the rows that the head maps; the blocks' own type where they share one
     # (Vd,) the target's id of each of the draft's tokens; None if they are the same
@@ -164,6 +160,22 @@ class FeatureWeights:
     # c in c * tanh(logit / c) if the head is that of a target that has a cap, or None
     logit_soft_cap: float | None = None
     shared_bytes: int = 0  # bytes of embedding and head that belong to the target
+
+    def logits(self, rows: Tensor) -> Tensor:
+        """Map (n, h) rows to (n, Vd) float32 logits, by the draft's own ids."""
+        logits = self.head(rows.to(self.head_dtype)).float()
+        cap = self.logit_soft_cap
+        return logits if cap is None else torch.tanh(logits / cap) * cap
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureWeights(Ends):
+    """Weights of a feature draft in memory."""
+
+    fusion: Fusion  # fusion of embedding and feature
+    layers: tuple[LayerWeights, ...]  # the M blocks; the first has no norm before attention
+    # Norm between the last block and the head, or None. It is part of the feature only with norm_output
+    final_norm: Norm | None
     # True if the feature that is passed on is the output after the final norm (EAGLE-3.1)
     norm_output: bool = False
     # (1, k * target's h) row in place of the target's rows that are not there yet (P-EAGLE), or None
@@ -315,9 +327,7 @@ class FeatureNetwork:
         weights = self.weights
         if weights.final_norm is not None and not weights.norm_output:
             features = weights.final_norm(features)
-        logits = weights.head(features.to(weights.head_dtype)).float()
-        cap = weights.logit_soft_cap
-        return logits if cap is None else torch.tanh(logits / cap) * cap
+        return weights.logits(features)
 
     def target_tokens(self, tokens: Tensor) -> Tensor:
         """Return the target's ids of the draft's tokens, of any shape."""

@@ -33,9 +33,8 @@ from typing import Any, Literal
 
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.families import SUPPORTED
-from engine.model.config import ACTIVATIONS, ModelConfig, check_counts
+from engine.model.config import ACTIVATIONS, ModelConfig, check_counts, translate
 from engine.model.config_values import BAD_VALUE, complete
-from engine.model.rope import read_rope
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
 from engine.model.weight_format import WeightFormat
 from engine.sentences import mark
@@ -282,43 +281,23 @@ def _translate(
     if own_code and eagle3:
         layers = 1
     check_counts(layers, tensors)
-    config = complete(values, model_type)
-    rope = read_rope(config, None, partial=False)
-    if rope.long_frequencies is not None:
+    config = complete({**values, "num_hidden_layers": layers}, model_type)
+    if config["hidden_act"] not in ACTIVATIONS:
+        raise UnsupportedModel(
+            "Tenon has no activation {hidden_act}; choose another draft.", hidden_act=config["hidden_act"]
+        )
+    architecture = _FAMILIES[model_type]
+    found = translate(architecture, (), config, SUPPORTED[architecture])
+    if found.ropes[0].long_frequencies is not None:
         raise UnsupportedModel("Tenon has no draft with LongRoPE; choose another draft.")
-    activation = config["hidden_act"]
-    if activation not in ACTIVATIONS:
-        raise UnsupportedModel("Tenon has no activation {hidden_act}; choose another draft.", hidden_act=activation)
-    heads, kv_heads, head_dim = (
-        int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
-    )
-    if heads % kv_heads or head_dim % 2 or min(heads, head_dim, layers) < 1:
-        raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}, {layers} layers")
     biased = bool(inner.get("qkv_bias", False)) if own_code else bool(config["attention_bias"])
-    return ModelConfig(
-        architecture=_FAMILIES[model_type],
-        family=SUPPORTED[_FAMILIES[model_type]],
-        hidden_size=int(config["hidden_size"]),
-        layers=layers,
-        heads=heads,
-        kv_heads=kv_heads,
-        head_dim=head_dim,
-        intermediate_size=int(config["intermediate_size"]),
-        vocabulary_size=int(config["vocab_size"]),
-        context_length=int(config["max_position_embeddings"]),
-        norm_epsilon=float(config["rms_norm_eps"]),
-        activation=ACTIVATIONS[activation],
-        attention_scale=head_dim**-0.5,
-        attention_soft_cap=None,
-        logit_soft_cap=None,
-        embedding_scale=None,
+    return replace(
+        found,
         tied=False,
         qkv_bias=biased,
         output_bias=biased and not own_code,
         mlp_bias=False if own_code else bool(config["mlp_bias"]),
         windows=windows_of(inner, layers),
-        ropes=(rope,),
-        layer_ropes=(0,) * layers,
         tensor_prefix=prefix,
     )
 
@@ -347,24 +326,17 @@ def windows_of(inner: dict[str, Any], layers: int) -> tuple[int | None, ...]:
     return tuple(width if kind == "sliding_attention" else None for kind in kinds[:layers])
 
 
-@dataclass(frozen=True)
-class HeadLayout:
-    """Contents of a feature draft's checkpoint."""
+@dataclass(frozen=True, kw_only=True)
+class LayoutOfBlocks:
+    """Contents of the checkpoint of a draft that has transformer blocks."""
 
-    kind: Kind  # kind of fusion: eagle (EAGLE-1/2), dovetail or eagle3
     blocks: ModelConfig  # sizes of its blocks; ``vocabulary_size`` is the target's
     target_hidden_size: int  # width of the target's hidden states
     # Layers of the target whose inputs the draft takes; None for the layout's own choice
-    hidden_layers: tuple[int, ...] | None
-    draft_vocabulary_size: int  # tokens that it drafts
-    norm_before_residual: bool  # setting of EAGLE-3: see `Eagle3Fusion`
+    hidden_layers: tuple[int, ...] | None = None
     outer: tuple[Slot, ...]  # tensors outside the blocks
     layers: tuple[tuple[Slot, ...], ...]  # tensors of each block
-    # True if the feature that it passes on is its output after the final norm (EAGLE-3.1, EAGLE-1 with norms)
-    norm_output: bool = False
-    # Token of P-EAGLE in place of those that are not there yet; None for drafts that grow level by level
-    mask_token: int | None = None
-    depths: int = 1  # tokens of a forward of P-EAGLE
+    draft_vocabulary_size: int  # tokens that it drafts
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -373,23 +345,40 @@ class HeadLayout:
 
     def size_bytes(self, weight_format: WeightFormat) -> int:
         """Return the bytes of its own weights in memory, without those that it shares with its target."""
-        total = sum(slot_bytes(slot, weight_format) for slot in self.slots)
+        return sum(slot_bytes(slot, weight_format) for slot in self.slots)
+
+    def layers_of(self, target_layers: int) -> tuple[int, ...]:
+        """Return the indices of the hidden rows that the draft takes from a target of this many layers.
+
+        If the checkpoint names none, they are the inputs of a low, a middle and a high layer.
+        """
+        return self.hidden_layers or (2, target_layers // 2, target_layers - 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadLayout(LayoutOfBlocks):
+    """Contents of a feature draft's checkpoint."""
+
+    kind: Kind  # kind of fusion: eagle (EAGLE-1/2), dovetail or eagle3
+    norm_before_residual: bool  # setting of EAGLE-3: see `Eagle3Fusion`
+    # True if the feature that it passes on is its output after the final norm (EAGLE-3.1, EAGLE-1 with norms)
+    norm_output: bool = False
+    # Token of P-EAGLE in place of those that are not there yet; None for drafts that grow level by level
+    mask_token: int | None = None
+    depths: int = 1  # tokens of a forward of P-EAGLE
+
+    def size_bytes(self, weight_format: WeightFormat) -> int:
+        """Return the bytes of its own weights in memory, without those that it shares with its target."""
+        total = super().size_bytes(weight_format)
         if self.draft_vocabulary_size < self.blocks.vocabulary_size and self.kind != "eagle3":
             # The target's rows of the drafted tokens, which are read for each token.
             total += weight_format.matrix_bytes(self.draft_vocabulary_size, self.blocks.hidden_size)
         return total
 
     def layers_of(self, target_layers: int) -> tuple[int, ...]:
-        """Return the indices of the hidden rows that this draft takes from a target of this many layers.
-
-        EAGLE-1/2 and Dovetail take the input of the head; EAGLE-3 takes the inputs of a low, a middle and a high
-        layer.
-        """
-        if self.hidden_layers is not None:
-            return self.hidden_layers
-        if self.kind != "eagle3":
-            return (target_layers,)
-        return (2, target_layers // 2, target_layers - 3)
+        """Return the indices of the hidden rows that it takes: EAGLE-1/2 and Dovetail take the input of the head."""
+        own = self.kind != "eagle3" and self.hidden_layers is None
+        return (target_layers,) if own else super().layers_of(target_layers)
 
 
 def slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:

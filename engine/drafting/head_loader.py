@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from engine.drafting.block_layout import BlockLayout
 from engine.drafting.feature_network import (
     DovetailFusion,
     Eagle3Fusion,
     EagleFusion,
+    Ends,
     FeatureNetwork,
     FeatureWeights,
     Fusion,
 )
-from engine.drafting.head_layout import HeadLayout, read_layout
+from engine.drafting.head_layout import HeadLayout, LayoutOfBlocks, read_layout
 from engine.errors import DraftMismatch, TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding, Table
@@ -29,6 +29,9 @@ from engine.model.tensors import Slot, outer_slots
 from engine.model.weight_format import WeightFormat
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
+
+# Fields of the tensors that name the tokens that are drafted.
+_IDS = ("d2t", "t2d")
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def check_sizes(hidden_size: int, vocabulary_size: int, target: ModelConfig) -> 
         )
 
 
-def check_target(layout: HeadLayout | BlockLayout, target: ModelConfig) -> tuple[int, ...]:
+def check_target(layout: LayoutOfBlocks, target: ModelConfig) -> tuple[int, ...]:
     """Refuse a draft for another target; return the indices of the target's hidden rows that it needs.
 
     Raises:
@@ -135,44 +138,51 @@ def load_feature_network(
     hidden_layers = check_target(layout, target)
     maps = HeadMaps(weight_format, shared.embedding.device)
 
-    def read(slots: tuple[Slot, ...]) -> dict[str, Tensor]:
-        return read_slots(checkpoint, list(slots), maps.read_dtype, maps.device, lambda count: None, check)
-
-    outer = read(tuple(slot for slot in layout.outer if slot.field not in ("d2t", "t2d", "mask_hidden")))
-    names = {slot.field: slot.name for slot in layout.outer}
-    blocks = [read(slots) for slots in layout.layers]
-    fusion = _fusion(layout, outer | blocks[0], maps)
-    layers = tuple(maps.layer(layout.blocks, tensors) for tensors in blocks)
-    own_head, own_embedding = outer.get("head"), outer.get("embedding")
-    target_ids = None
-    if layout.draft_vocabulary_size != layout.blocks.vocabulary_size:
-        target_ids = drafted_ids(checkpoint, names["d2t"], names.get("t2d"), layout.blocks.vocabulary_size, maps.device)
-    soft_cap = target.logit_soft_cap if own_head is None else None
-    if own_head is None and target_ids is not None:
-        own_head = rows_of(shared.head, target_ids)
-    kept_bytes = 0
-    if not shared.copied:
-        kept_bytes += shared.embedding.size_bytes if own_embedding is None else 0
-        kept_bytes += shared.head.size_bytes if own_head is None else 0
-    final = outer.get("final_norm")
-    mask_hidden = None
-    if "mask_hidden" in names:
-        mask_hidden = checkpoint.tensor(names["mask_hidden"]).reshape(1, -1)
-        mask_hidden = mask_hidden.to(maps.device, weight_format.activations)
+    outer = maps.read(checkpoint, [slot for slot in layout.outer if slot.field not in (*_IDS, "mask_hidden")], check)
+    blocks = [maps.read(checkpoint, slots, check) for slots in layout.layers]
+    final, mask_hidden = outer.get("final_norm"), None
+    for slot in layout.outer:
+        if slot.field == "mask_hidden":
+            mask_hidden = checkpoint.tensor(slot.name).reshape(1, -1).to(maps.device, weight_format.activations)
     weights = FeatureWeights(
-        embedding=shared.embedding if own_embedding is None else Table(own_embedding.to(weight_format.dense)),
-        fusion=fusion,
-        layers=layers,
+        **vars(ends_of(checkpoint, layout, outer, target, shared, maps)),
+        fusion=_fusion(layout, outer | blocks[0], maps),
+        layers=tuple(maps.layer(layout.blocks, tensors) for tensors in blocks),
         final_norm=None if final is None else Norm(final, layout.blocks.norm_epsilon),
         norm_output=layout.norm_output,
         mask_hidden=mask_hidden,
-        head=shared.head if own_head is None else maps.linear(own_head, None),
-        head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
-        target_ids=target_ids,
-        logit_soft_cap=soft_cap,
-        shared_bytes=kept_bytes,
     )
     return FeatureNetwork(layout.blocks, weights, hidden_layers, weight_format.activations, weight_format.cache)
+
+
+def ends_of(
+    checkpoint: HeadCheckpoint,
+    layout: LayoutOfBlocks,
+    outer: Mapping[str, Tensor],
+    target: ModelConfig,
+    shared: SharedWeights,
+    maps: HeadMaps,
+) -> Ends:
+    """Return a draft's embedding and head: its own, by field in ``outer``, or those of its target.
+
+    Raises:
+        TensorMismatch: d2t and t2d disagree.
+    """
+    names, vocabulary = {slot.field: slot.name for slot in layout.outer}, layout.blocks.vocabulary_size
+    embedding, head, ids = outer.get("embedding"), outer.get("head"), None
+    soft_cap = target.logit_soft_cap if head is None else None
+    if layout.draft_vocabulary_size != vocabulary:
+        ids = drafted_ids(checkpoint, names["d2t"], names.get("t2d"), vocabulary, maps.device)
+        head = rows_of(shared.head, ids) if head is None else head
+    kept = [part.size_bytes for part, own in ((shared.embedding, embedding), (shared.head, head)) if own is None]
+    return Ends(
+        embedding=shared.embedding if embedding is None else Table(embedding.to(maps.weight_format.dense)),
+        head=shared.head if head is None else maps.linear(head, None),
+        head_dtype=shared.head_dtype if head is None else maps.weight_format.activations,
+        target_ids=ids,
+        logit_soft_cap=soft_cap,
+        shared_bytes=0 if shared.copied else sum(kept),
+    )
 
 
 @dataclass(frozen=True)
@@ -186,6 +196,10 @@ class HeadMaps:
     def read_dtype(self) -> torch.dtype:
         """Type that tensors are read in; packing starts from more precision than it keeps."""
         return torch.float32 if self.weight_format.packed else self.weight_format.dense
+
+    def read(self, checkpoint: HeadCheckpoint, slots: Sequence[Slot], check: Callable[[], None]) -> dict[str, Tensor]:
+        """Read tensors by field; ``check`` is called before each and raises to cancel."""
+        return read_slots(checkpoint, list(slots), self.read_dtype, self.device, lambda count: None, check)
 
     def linear(self, weight: Tensor, bias: Tensor | None) -> LinearMap:
         """Make the map of a matrix as it was read, (out, in), and a bias, (out,)."""

@@ -195,6 +195,33 @@ def likeliest_along(tree: Sequence[Path], parents: tuple[int, ...], levels: Tens
     return Draft(tuple(tokens[len(path) - 1][path[-1]] for path in tree), parents)
 
 
+class LastRowDrafter(Drafter):
+    """Takes the target's row of the token before the root, and no others."""
+
+    def __init__(self, hidden_layer: int) -> None:
+        self.hidden_layers = (hidden_layer,)  # the number of the target's layers names the rows that its head maps
+        self._text: list[int] = []
+        self._row: Tensor | None = None
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Begin a reply; only the prompt's last row is needed."""
+        self._text, self._row = list(prompt), None
+        return len(prompt) - 1
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
+        """Keep the row of the token before the new root."""
+        self._text.extend(tokens)
+        if hidden is not None:
+            self._row = hidden if len(hidden) == 1 else hidden[-1:].clone()  # not the whole of a long prompt's memory
+
+    @property
+    def _last(self) -> Tensor:
+        """The row, (1, h)."""
+        if self._row is None:
+            raise ValueError("a draft cannot begin before a token was observed")
+        return self._row
+
+
 class RowLevelDrafter(LevelDrafter):
     """Keeps the target's rows until a draft is asked for.
 

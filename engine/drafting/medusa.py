@@ -33,7 +33,7 @@ from engine.drafting.fixed_trees import Path as Node
 from engine.drafting.head_layout import MISMATCH, bad_value, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes, drafted_ids
 from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft
-from engine.drafting.level_drafter import LevelDrafter, likeliest_along
+from engine.drafting.level_drafter import LastRowDrafter, LevelDrafter, likeliest_along
 from engine.drafting.target_draft import L, TargetDraft
 from engine.files import read_cached, read_text_file, write_cached, write_whole
 from engine.hub.installed import cache_folder
@@ -252,7 +252,7 @@ def load_medusa(
     further: list[list[LinearMap]] = []
     maps: list[LinearMap] = []
     for slots in layout.heads:
-        found = read_slots(checkpoint, list(slots), linear.read_dtype, device, lambda count: None, check)
+        found = linear.read(checkpoint, slots, check)
         first.append((found["block0"], found["block0_bias"]))
         names = [f"block{block}" for block in range(1, layout.blocks)]
         further.append([linear.linear(found[name], found[f"{name}_bias"]) for name in names])
@@ -508,12 +508,12 @@ def _read_head(
     return Linear(found["head"])
 
 
-class MedusaDrafter(LevelDrafter):
+class MedusaDrafter(LastRowDrafter, LevelDrafter):
     """Drafts trees from the hidden state of the token before the root.
 
     Args:
         network: The heads.
-        hidden_layer: The number of the target's layers, which names the rows that its head maps.
+        hidden_layer: As `LastRowDrafter` takes it.
         calibration: Calibration of the heads, or None.
     """
 
@@ -523,25 +523,12 @@ class MedusaDrafter(LevelDrafter):
         hidden_layer: int,
         calibration: HeadCalibration | None = None,
     ) -> None:
-        super().__init__(network.heads, {} if calibration is None else calibration.tokens)
-        # Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone
-        self.hidden_layers: tuple[int, ...] = (hidden_layer,)
+        LevelDrafter.__init__(self, network.heads, {} if calibration is None else calibration.tokens)
+        LastRowDrafter.__init__(self, hidden_layer)
         self._network = network
         self._nodes = () if calibration is None else calibration.followed
         self._known: dict[tuple[int, int], tuple[Sequence[Node], tuple[int, ...]]] = {}
         self._target_ids = None if network.target_ids is None else network.target_ids.tolist()
-        self._row: Tensor | None = None
-
-    def reset(self, prompt: Sequence[int]) -> int:
-        """Begin a reply; only the prompt's last row is needed."""
-        self._text, self._row = list(prompt), None
-        return len(prompt) - 1
-
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Keep the row of the token before the new root."""
-        self._text.extend(tokens)
-        if hidden is not None:
-            self._row = hidden if len(hidden) == 1 else hidden[-1:]
 
     def propose(self, shape: DraftShape) -> Draft:
         """Draft a tree below the last observed token: dynamic, fixed or searched.
@@ -552,15 +539,13 @@ class MedusaDrafter(LevelDrafter):
         network = self._network
         if shape.rows < 1:
             return Draft()
-        if self._row is None:
-            raise ValueError("heads cannot draft before a token was observed")
         searched: Sequence[Node] = ()
         if self.limits.searched and shape.parents is None:
             searched, parents = self._searched(shape.rows)
             shape = DraftShape.tree(parents) if searched else shape
         most = network.heads
         self._check_depth(shape)
-        logits = network.logits(self._row, shape.depth or min(self.limits.depth, most, shape.rows))
+        logits = network.logits(self._last, shape.depth or min(self.limits.depth, most, shape.rows))
         draft = likeliest_along(searched, shape.parents or (), logits) if searched else self._tree(shape, logits)
         ids = self._target_ids
         return draft if ids is None else replace(draft, tokens=tuple(ids[token] for token in draft.tokens))

@@ -23,15 +23,14 @@ from torch.nn import functional
 from engine.drafting.head_layout import MISMATCH, bad_value, check_keys, slot_bytes
 from engine.drafting.head_loader import HeadMaps, check_sizes
 from engine.drafting.kind import DraftLoad, DraftText, LoadedDraft
-from engine.drafting.level_drafter import LevelDrafter
+from engine.drafting.level_drafter import LastRowDrafter, LevelDrafter
 from engine.drafting.medusa import MedusaDraft
 from engine.drafting.target_draft import TargetDraft
-from engine.drafting.trees import Level
+from engine.drafting.trees import Level, with_states
 from engine.messages import PromptKind
 from engine.model.linear import LinearMap, Norm
-from engine.model.loader import read_slots
 from engine.model.tensors import Slot, compare_tensors
-from engine.model.token_tree import ROOT, Draft, DraftShape
+from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import WeightFormat
 from engine.model_file import OpenedModel
 from engine.placement.device import Link
@@ -175,7 +174,7 @@ def load_mlp(
 
     @cache
     def read(slot: Slot) -> Tensor:
-        return read_slots(checkpoint, [slot], maps.read_dtype, device, lambda count: None, check)[slot.field]
+        return maps.read(checkpoint, [slot], check)[slot.field]
 
     @cache
     def linear(slot: Slot) -> LinearMap:
@@ -229,32 +228,19 @@ class MlpDraft(TargetDraft[MlpLayout]):
         return LoadedDraft(self.name, self.kind, link, new_text)
 
 
-class MlpDrafter(LevelDrafter):
+class MlpDrafter(LastRowDrafter, LevelDrafter):
     """Drafts trees from the hidden state of the token before the root.
 
     Args:
         network: The draft.
-        hidden_layer: The number of the target's layers, which names the rows that its head maps.
+        hidden_layer: As `LastRowDrafter` takes it.
         link: The way to the draft's device.
     """
 
     def __init__(self, network: MlpNetwork, hidden_layer: int, link: Link) -> None:
-        super().__init__(network.layout.levels, {})
-        # Index of the target's hidden rows that the drafter takes: ``hidden_layer`` alone
-        self.hidden_layers: tuple[int, ...] = (hidden_layer,)
+        LevelDrafter.__init__(self, network.layout.levels, {})
+        LastRowDrafter.__init__(self, hidden_layer)
         self._network, self._link = network, link
-        self._row = torch.empty(0)
-
-    def reset(self, prompt: Sequence[int]) -> int:
-        """Begin a reply; only the prompt's last row is needed."""
-        self._text = list(prompt)
-        return len(prompt) - 1
-
-    def observe(self, tokens: Sequence[int], hidden: Tensor | None, probes: Tensor | None = None) -> None:
-        """Keep the row of the token before the new root."""
-        self._text.extend(tokens)
-        if hidden is not None:
-            self._row = hidden[-1:].clone()  # not the whole of a long prompt's memory
 
     @torch.inference_mode()
     def propose(self, shape: DraftShape) -> Draft:
@@ -262,14 +248,9 @@ class MlpDrafter(LevelDrafter):
         if shape.rows < 1:
             return Draft()
         network, link = self._network, self._link
+        first, state = network.run(0, link.to_device(torch.tensor(self._text[-1:])), self._last)
 
-        first, states = network.run(0, link.to_device(torch.tensor(self._text[-1:])), self._row)
+        def run(level: Level, before: Tensor) -> tuple[Tensor, Tensor]:
+            return network.run(level.depth, link.to_device(torch.tensor(level.tokens)), before)
 
-        def follow(level: Level) -> Tensor:
-            nonlocal states
-            before = states[link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))]
-            logits, made = network.run(level.depth, link.to_device(torch.tensor(level.tokens)), before)
-            states = torch.cat((states, made))
-            return logits
-
-        return self._grown(shape, first[0], follow)
+        return self._grown(shape, first[0], with_states(run, state))

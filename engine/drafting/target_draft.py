@@ -14,8 +14,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from engine.drafting.block_layout import BlockLayout
-from engine.drafting.head_layout import HeadLayout
+from engine.drafting.head_layout import LayoutOfBlocks
 from engine.drafting.head_loader import SharedWeights, check_target, read_shared, share
 from engine.drafting.kind import DraftKind, DraftLoad, DraftText, LoadedDraft, Seconds
 from engine.model.config import ModelConfig
@@ -26,6 +25,7 @@ from engine.model_file import OpenedModel
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 L = TypeVar("L")
+B = TypeVar("B", bound=LayoutOfBlocks)
 D = TypeVar("D", bound="TargetDraft[Any]")
 #: Rows of a long prompt that are taken in at once.
 CHUNK_ROWS = 512
@@ -63,7 +63,7 @@ class TargetDraft(DraftKind, Generic[L]):
 
 
 @dataclass(frozen=True)
-class SharingDraft(TargetDraft[HeadLayout | BlockLayout]):
+class SharingDraft(TargetDraft[B], Generic[B]):
     """A draft whose layout has blocks."""
 
     @property

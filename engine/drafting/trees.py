@@ -86,6 +86,25 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Following, expand: Ex
     return candidates.draft(candidates.best(range(len(candidates)), limit))
 
 
+def with_states(run: Callable[[Level, Tensor], tuple[Following, Tensor]], root: Tensor) -> Expand:
+    """Return what expands a level by a network that gives each node a state for its children.
+
+    Args:
+        run: Takes a level and the (n, s) states of its nodes' parents; returns the logits after them and their states.
+        root: (1, s) state of the root.
+    """
+    states = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
+
+    def expand(level: Level) -> Following:
+        nonlocal states
+        parents = torch.tensor([parent - ROOT for parent in level.parents]).to(states.device)
+        logits, made = run(level, states[parents])
+        states = torch.cat((states, made))
+        return logits
+
+    return expand
+
+
 def _fill_tree(parents: Sequence[int], first: Following, expand: Expand) -> Draft:
     """Fill a fixed tree: below each node as many of the likeliest tokens as it has children."""
     children: dict[int, list[int]] = {}

@@ -280,7 +280,13 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[st
     try:
         config = decoder_values(checkpoint, family)
         _refuse_features(config, family)
-        found = _translate(checkpoint, config, family)
+        found = replace(
+            translate(checkpoint.architecture, checkpoint.names, config, family),
+            quantization=checkpoint.quantization,
+            types=checkpoint.types,
+            converts=checkpoint.converts,
+            reorders=checkpoint.reorders,
+        )
         if found.parts > _MOST_PARTS:
             raise ValueError(f"{found.parts} layers, heads and experts")
         return found
@@ -390,7 +396,18 @@ def _activation_name(config: Mapping[str, Any]) -> str:
     return str(config.get("hidden_activation") or config["hidden_act"])
 
 
-def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> ModelConfig:
+def translate(architecture: str, names: Collection[str], config: Mapping[str, Any], family: Family) -> ModelConfig:
+    """Return the config of a decoder.
+
+    Args:
+        architecture: Name of its class.
+        names: Names of a checkpoint's tensors, as far as they are known.
+        config: Values of config.json, with every default.
+        family: Its family.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
     )
@@ -408,8 +425,8 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
     networks = tuple(kinds[layer] in _NETWORKS for layer in range(layers)) if family.single else ()
     if not any(kind not in (family.convolution, *_NETWORKS) for kind in kinds[:layers]):
         raise ValueError(f"none of {layers} layers has attention")
-    prefix = _tensor_prefix(checkpoint, family)
-    delta = _delta(checkpoint, config, family) if family.delta and convolutions else None
+    prefix = _tensor_prefix(names, family)
+    delta = _delta(names, config, family) if family.delta and convolutions else None
     windows = _windows(config, family, layers)
     shapes = _shapes(config, layers, family.query_only) if family.global_heads else ()
     ropes, layer_ropes = _ropes(config, family, shapes, layers)
@@ -421,7 +438,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
     attention_bias = bool(config["attention_bias"])
     mlp_bias = bool(config["mlp_bias"])
     return ModelConfig(
-        architecture=checkpoint.architecture,
+        architecture=architecture,
         family=family,
         hidden_size=int(config["hidden_size"]),
         layers=layers,
@@ -437,7 +454,7 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         attention_soft_cap=config["attn_logit_softcapping"] if family.soft_caps else None,
         logit_soft_cap=config["final_logit_softcapping"] if family.soft_caps else None,
         embedding_scale=_embedding_scale(config, family),
-        tied=_tied(checkpoint, config, family),
+        tied=_tied(names, config, family),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
         output_bias=attention_bias if family.output_bias is None else family.output_bias,
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
@@ -445,15 +462,11 @@ def _translate(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, 
         ropes=ropes,
         layer_ropes=layer_ropes,
         tensor_prefix=prefix,
-        quantization=checkpoint.quantization,
-        types=checkpoint.types,
-        converts=checkpoint.converts,
-        reorders=checkpoint.reorders,
         residual_scale=float(config["residual_multiplier"]) if multipliers else 1.0,
         logit_scale=1.0 / float(config["logits_scaling"]) if multipliers else config.get("logit_scale", 1.0),
         mixture=None
         if family.experts is None
-        else _mixture(config, family.experts, layers, fused_experts(checkpoint.names, family.experts, prefix)),
+        else _mixture(config, family.experts, layers, fused_experts(names, family.experts, prefix)),
         convolution=int(config["conv_L_cache" if delta is None else "linear_conv_kernel_dim"]) if convolutions else 0,
         convolutions=convolutions,
         networks=networks,
@@ -490,11 +503,11 @@ def _latent_scale(latent: Latent, rope: Mapping[str, Any]) -> float:
     return scale * (0.1 * weight * math.log(factor) + 1.0) ** 2
 
 
-def _tied(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> bool:
-    if family.text_config is None or not checkpoint.names:
+def _tied(names: Collection[str], config: Mapping[str, Any], family: Family) -> bool:
+    if family.text_config is None or not names:
         return bool(config["tie_word_embeddings"])
     # For a text part this key stands in two places, and the two contradict each other.
-    return not any(name.endswith("lm_head.weight") for name in checkpoint.names)
+    return not any(name.endswith("lm_head.weight") for name in names)
 
 
 def _shapes(config: Mapping[str, Any], layers: int, query_only: bool) -> tuple[LayerShape, ...]:
@@ -574,10 +587,10 @@ def _mixture(config: Mapping[str, Any], family: FamilyExperts, layers: int, fuse
     )
 
 
-def _delta(checkpoint: Checkpoint | CheckpointOutline, config: Mapping[str, Any], family: Family) -> DeltaNet:
+def _delta(names: Collection[str], config: Mapping[str, Any], family: Family) -> DeltaNet:
     def joined(part: str) -> bool:
         """Return whether maps are joined: the part alone tells if the checkpoint's tensors are known."""
-        return family.delta == "joined" and not any(name.endswith(f"{part}.weight") for name in checkpoint.names)
+        return family.delta == "joined" and not any(name.endswith(f"{part}.weight") for name in names)
 
     delta = DeltaNet(
         key_heads=int(config["linear_num_key_heads"]),
@@ -639,8 +652,8 @@ def _axes(config: Mapping[str, Any], family: Family, pairs: int) -> tuple[int, .
     return tuple(pair % 3 if pair < ends.get(pair % 3, 0) else 0 for pair in range(pairs))
 
 
-def _tensor_prefix(checkpoint: Checkpoint | CheckpointOutline, family: Family) -> str:
+def _tensor_prefix(names: Collection[str], family: Family) -> str:
     for prefix in family.tensor_prefixes:
-        if f"{prefix}{family.named('embed_tokens')}.weight" in checkpoint.names:
+        if f"{prefix}{family.named('embed_tokens')}.weight" in names:
             return prefix
     return family.tensor_prefixes[0]

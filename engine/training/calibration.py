@@ -8,20 +8,16 @@ drafts are measured by width. The planner predicts from both, and chooses the wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import TextIO
-
-import torch
 
 from engine.decoding.costs import settled
 from engine.decoding.loop import Decoding, Hooks, Recipe
 from engine.decoding.sequence import Target, TokenSequence
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
-from engine.drafting.eagle import FeatureDraft
-from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.fixed_trees import WIDTHS
 from engine.drafting.kinds import kind_of
 from engine.drafting.medusa import (
@@ -49,7 +45,6 @@ from engine.model.token_tree import DraftShape
 from engine.model_file import OpenedModel, open_model
 from engine.modes import in_mode
 from engine.modes.drafted import GHIDORAH, PPD
-from engine.placement.device import Link
 from engine.planning.planner import model_planner
 from engine.run import settle
 from engine.text.stop import ReplyText
@@ -79,62 +74,12 @@ _NO_REPLY = "There is no reply to calibrate with: give chats with replies, or le
 _NO_TIMES = "Not all layers lie in memory here, so no times were measured."
 
 
-@dataclass(frozen=True)
-class Acceptance:
-    """Outcome of replies."""
-
-    ids: tuple[int, ...]  # token ids of the replies, one reply after the other
-    tokens: int  # number of these without the first of each reply, which comes with the prompt
-    forwards: int  # forwards of the target
-    seconds: float  # seconds from the first token to the last
-
-    @property
-    def length(self) -> float:
-        """Tokens for each forward of the target (the papers' tau)."""
-        return self.tokens / max(1, self.forwards)
-
-
-def replies_with(
-    decoder: Decoder,
-    drafter: Drafter,
-    prompts: Sequence[Sequence[int]],
-    end_ids: Collection[int],
-    nodes: int,
-    count: int,
-    done: Callable[[int], None] = lambda replies: None,
-) -> Acceptance:
-    """Reply with drafts of so many nodes in every round.
-
-    Args:
-        drafter: Drafter of the draft; it is not asked if there are no nodes.
-        end_ids: Tokens that end a reply.
-        nodes: Nodes of each draft.
-        count: Longest reply.
-        done: Called with the number of replies so far.
-    """
-    sequence = TokenSequence(Target(decoder), max(map(len, prompts)) + count + nodes + 1)
-    ids: list[int] = []
-    tokens, forwards, seconds = 0, 0, 0.0
-    for number, prompt in enumerate(prompts, 1):
-        reply = ReplyText(lambda ids: "", end_ids, (), count)
-        clock = ReplyClock()
-        for _ in _decode(sequence, drafter, prompt, nodes, reply, clock):
-            pass
-        ids += reply.token_ids
-        tokens += clock.predicted_n - 1
-        forwards += clock.target_forwards
-        seconds += clock.timings().predicted_ms / 1e3
-        done(number)
-    return Acceptance(tuple(ids), tokens, forwards, seconds)
-
-
 def settled_rounds(
     sequence: TokenSequence,
     drafter: Drafter,
     prompt: Sequence[int],
     nodes: int,
     count: int,
-    check: Callable[[], None] = lambda: None,
 ) -> list[RoundRecord]:
     """Return settled rounds of a greedy reply that no token ends, with drafts of so many nodes.
 
@@ -142,7 +87,6 @@ def settled_rounds(
         sequence: The text, in which the prompt may stand already.
         drafter: Drafter of the draft.
         count: Number of these rounds.
-        check: Called between rounds; raises to cancel.
 
     Returns:
         That many rounds, or the last ones if the text's memory has no room for more.
@@ -150,7 +94,6 @@ def settled_rounds(
     clock = ReplyClock()
     found: list[RoundRecord] = []
     for _ in _decode(sequence, drafter, prompt, nodes, ReplyText(lambda ids: "", ()), clock):
-        check()
         found = settled(clock.rounds)
         if len(found) >= count:
             break
@@ -168,21 +111,6 @@ def _decode(
     recipe = Recipe(drafter, SampleAndMatch(Sampler()), FixedShape(DraftShape(nodes)))
     hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens, drafted: None)
     return Decoding(sequence, recipe, prompt, reply, clock, hooks)
-
-
-def mean_acceptance_length(
-    decoder: Decoder,
-    network: FeatureNetwork,
-    prompts: Sequence[Sequence[int]],
-    end_ids: Collection[int],
-    shape: TreeShape,
-    count: int,
-    done: Callable[[int], None] = lambda replies: None,
-) -> float:
-    """Return the tokens for each forward with a feature draft's trees; arguments are those of `replies_with`."""
-    context = max(map(len, prompts)) + count + 1
-    drafter = FeatureDraft(network, shape, context, Link(torch.device("cpu")), lambda: None)
-    return replies_with(decoder, drafter, prompts, end_ids, shape.nodes, count, done).length
 
 
 @dataclass(frozen=True)
@@ -220,26 +148,20 @@ def width_drafter(
     return drafter
 
 
-def forward_seconds(
-    sequence: TokenSequence, widths: Sequence[int], check: Callable[[], None] = lambda: None
-) -> dict[int, float]:
-    """Measure forwards after a text: the median for each width. ``check`` is called often and raises to cancel."""
+def forward_seconds(sequence: TokenSequence, widths: Sequence[int]) -> dict[int, float]:
+    """Measure forwards after a text: the median for each width."""
     seconds: dict[int, list[float]] = {width: [] for width in widths}
     for _ in range(_TURNS):
         for width, each in seconds.items():
             settled = 0.0
             while settled < _SETTLING_S:
-                check()
                 settled += sequence.seconds_of_forward(width)
             for _ in range(_IN_A_ROW):
-                check()
                 each.append(sequence.seconds_of_forward(width))
     return {width: median(each) for width, each in seconds.items()}
 
 
-def measure_forwards(
-    decoder: Decoder, text: Sequence[int], check: Callable[[], None] = lambda: None
-) -> dict[int, dict[int, float]]:
+def measure_forwards(decoder: Decoder, text: Sequence[int]) -> dict[int, dict[int, float]]:
     """Measure forwards after texts of three lengths, cut from one; as `WidthTimes` has them."""
     most = max(1, decoder.config.context_length - WIDTHS[-1])
     lengths = sorted({min(length, most) for length in LENGTHS})
@@ -249,16 +171,13 @@ def measure_forwards(
     for length in lengths:
         # The text before is its beginning, so that only what is new is read.
         sequence.reuse(text[:length])
-        sequence.prefill(text[:length], check)
-        forwards[length] = forward_seconds(sequence, WIDTHS, check)
+        sequence.prefill(text[:length], lambda: None)
+        forwards[length] = forward_seconds(sequence, WIDTHS)
     return forwards
 
 
 def round_times(
-    sequence: TokenSequence,
-    drafter: Drafter,
-    prompt: Sequence[int],
-    check: Callable[[], None] = lambda: None,
+    sequence: TokenSequence, drafter: Drafter, prompt: Sequence[int]
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Measure rounds after a text, in the loop that replies run in.
 
@@ -266,7 +185,6 @@ def round_times(
         sequence: Has room for the text and what follows.
         drafter: The heads'.
         prompt: The text.
-        check: Called often; raises to cancel.
 
     Returns:
         Median seconds of a forward with the drawing of its tokens by width, and of a draft by nodes.
@@ -274,18 +192,14 @@ def round_times(
     rounds: dict[int, list[RoundRecord]] = {width: [] for width in WIDTHS}
     for _ in range(_TURNS):
         for width, each in rounds.items():
-            each += settled_rounds(sequence, drafter, prompt, width - 1, _ROUNDS, check)
+            each += settled_rounds(sequence, drafter, prompt, width - 1, _ROUNDS)
     forwards = {width: median(one.verify_ms for one in each) / 1e3 for width, each in rounds.items()}
     drafts = {width - 1: median(one.draft_ms for one in each) / 1e3 for width, each in rounds.items() if width > 1}
     return forwards, drafts
 
 
 def measure_times(
-    decoder: Decoder,
-    network: MedusaNetwork,
-    calibration: HeadCalibration,
-    replies: Replies,
-    check: Callable[[], None] = lambda: None,
+    decoder: Decoder, network: MedusaNetwork, calibration: HeadCalibration, replies: Replies
 ) -> WidthTimes:
     """Measure rounds after texts of three lengths, and drafts of both kinds after the shortest.
 
@@ -294,7 +208,6 @@ def measure_times(
         network: The heads.
         calibration: Calibration of the heads.
         replies: Some replies of the target.
-        check: Called often; raises to cancel.
     """
     further = (_ROUNDS + _OTHERS) * (network.heads + 1) + WIDTHS[-1]
     most = max(2, decoder.config.context_length - further)
@@ -307,7 +220,7 @@ def measure_times(
     for kind in (not calibration.follows, calibration.follows):
         drafter = width_drafter(network, decoder, calibration, kind)
         for length in lengths[: 1 if kind != calibration.follows else None]:
-            forwards[length], taken = round_times(sequence, drafter, text[:length], check)
+            forwards[length], taken = round_times(sequence, drafter, text[:length])
             drafts.setdefault(kind, taken)
     return WidthTimes(forwards, drafts)
 
@@ -322,9 +235,12 @@ def measure_speeds(
     tokens, seconds = dict.fromkeys(WIDTHS, 0), dict.fromkeys(WIDTHS, 0.0)
     for prompt in prompts[:_REPLIES]:
         for width in WIDTHS:
-            found = replies_with(decoder, drafter, [prompt], end_ids, width - 1, _TOKENS)
-            tokens[width] += found.tokens
-            seconds[width] += found.seconds
+            sequence = TokenSequence(Target(decoder), len(prompt) + _TOKENS + width)
+            reply, clock = ReplyText(lambda ids: "", end_ids, (), _TOKENS), ReplyClock()
+            for _ in _decode(sequence, drafter, prompt, width - 1, reply, clock):
+                pass
+            tokens[width] += clock.predicted_n - 1  # the first comes with the prompt
+            seconds[width] += clock.timings().predicted_ms / 1e3
     return {width: tokens[width] / seconds[width] for width in WIDTHS if seconds[width]}
 
 

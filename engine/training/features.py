@@ -19,7 +19,6 @@ from engine.model.decoder import Decoder, TextRows
 
 # Tokens of several texts that are read in one forward.
 _FORWARD_TOKENS = 256
-KIND = "text"
 #: Features that are kept, as bfloat16: their rounding is a tenth of the noise that training adds.
 _KEPT_BYTES = 1 << 30
 _SUFFIX = ".texts.safetensors"
@@ -42,7 +41,6 @@ class Example:
 class FeatureBatch:
     """Rows of one length, with the target's features for them."""
 
-    kind: str  # name of its loss in the progress line
     tokens: Tensor  # (rows, length) int64
     features: Tensor  # (rows, length, h), the target's hidden states after its final norm
     learn: Tensor  # (rows, length) bool, True for tokens that are to be drafted
@@ -82,13 +80,13 @@ def _groups(texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
         yield group
 
 
-def batch_of(decoder: Decoder, kind: str, examples: Sequence[Example]) -> FeatureBatch:
+def batch_of(decoder: Decoder, examples: Sequence[Example]) -> FeatureBatch:
     """Return examples with their features, padded to the longest."""
     made = iter(features_of(decoder, [example.ids for example in examples if example.features is None]))
-    return pad(kind, examples, (next(made) if one.features is None else one.features for one in examples))
+    return pad(examples, (next(made) if one.features is None else one.features for one in examples))
 
 
-def pad(kind: str, examples: Sequence[Example], features: Iterable[Tensor]) -> FeatureBatch:
+def pad(examples: Sequence[Example], features: Iterable[Tensor]) -> FeatureBatch:
     """Make one batch of rows whose features are known."""
     length = max(len(example.ids) for example in examples)
     rows = list(features)
@@ -100,7 +98,7 @@ def pad(kind: str, examples: Sequence[Example], features: Iterable[Tensor]) -> F
         tokens[at, :end] = torch.tensor(example.ids)
         learn[at, :end] = torch.tensor(example.learn)
         padded[at, : len(found)] = found
-    return FeatureBatch(kind, tokens, padded, learn)
+    return FeatureBatch(tokens, padded, learn)
 
 
 class ExampleSupply:
@@ -132,7 +130,7 @@ class ExampleSupply:
         if chosen is None:
             self._order = iter(self._epoch())
             chosen = next(self._order)
-        return pad(KIND, [self._examples[at] for at in chosen], self._features(chosen))
+        return pad([self._examples[at] for at in chosen], self._features(chosen))
 
     def _epoch(self) -> list[list[int]]:
         order = list(range(len(self._examples)))

@@ -224,11 +224,6 @@ class Network(nn.Module):
         """Return the weights under the names that Hugging Face's Llama uses."""
         return {f"model.{name}": value.detach() for name, value in self.state_dict().items()}
 
-    @property
-    def parameter_count(self) -> int:
-        """The number of weights, the tied embedding counted once."""
-        return sum(weight.numel() for weight in self.parameters())
-
 
 @cache
 def product_type() -> torch.dtype:

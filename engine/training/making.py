@@ -39,14 +39,20 @@ from engine.training.draft_networks import (
     shape_for,
 )
 from engine.training.examples import answers_to, examples_of, is_wrong, prompts_of, read_records, requests
-from engine.training.features import KIND, Example, ExampleSupply, TextFolder, batch_of
+from engine.training.features import Example, ExampleSupply, TextFolder, batch_of
 from engine.training.generation import WIDTH, Turn, Writer
 from engine.training.loss import FeatureObjective, TargetEnds
-from engine.training.prompt_tokens import LossName, PromptTokenNetwork, PromptTokenObjective
+from engine.training.prompt_tokens import (
+    KEPT_TOKENS,
+    LossName,
+    PromptTokenNetwork,
+    PromptTokenObjective,
+    Twin,
+    check_memory,
+)
 from engine.training.small_model import SmallNetwork, SmallObjective
 from engine.training.trainer import FILES, Objective, read_draft, running_time, train, write_draft
 from engine.training.tree_counts import count_probes, count_trees, network_of, replies_in, replies_of
-from engine.training.twin import KEPT_TOKENS, Twin, check_memory
 
 T = TypeVar("T")
 KindName = Literal["feature", "medusa", "prompt-tokens", "small"]
@@ -153,7 +159,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     if isinstance(network, FeatureGuesser):
         # Prompts are learned too: the target's guesses there teach as much, and its features are computed in any case.
         learned = [replace(one, learn=(True,) * len(one.ids)) for one in learned]
-    kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
+    kept_aside = [batch_of(decoder, [example]) for example in aside]
     objective: Objective[Any] = FeatureObjective(ends, kept_aside)
     if isinstance(network, PromptTokenNetwork):
         longest = max(len(one.ids) for one in learned)  # no text is parted, and each thread has one
@@ -404,7 +410,7 @@ def _rows(decoder: Decoder, ends: TargetEnds, examples: Sequence[Example], count
     features: list[Tensor] = []
     found = 0
     for example in (one for one in examples if len(one.ids) > count + 1):
-        batch = batch_of(decoder, KIND, [example])
+        batch = batch_of(decoder, [example])
         windows = batch.features[0, :-1].bfloat16().unfold(0, count + 1, 1)
         embeddings.append(ends.embed(batch.tokens[0, 1 : len(windows) + 1]))
         features.append(windows)

@@ -13,13 +13,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, TextIO, TypeVar
+from typing import Generic, Protocol, TextIO, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -30,7 +30,7 @@ from engine.drafting.medusa import FILE as CALIBRATION
 from engine.drafting.medusa import write_beside
 from engine.freed_memory import give_back_memory
 from engine.training.draft_networks import DraftNetwork, MedusaNetwork, TrainedDraft
-from engine.training.features import KIND, FeatureBatch
+from engine.training.features import ExampleSupply, FeatureBatch
 from engine.training.llama_network import fast_products, product_type
 from engine.training.loss import Scores
 from engine.training.prompt_tokens import PromptTokenNetwork
@@ -158,35 +158,12 @@ def running_time() -> RunningTime:
     return RunningTime()
 
 
-class Sample(Protocol):
-    """A batch, as far as the trainer needs it."""
-
-    @property
-    def kind(self) -> str:
-        """Name of its loss in the progress line, and of its share in the step."""
-        ...
-
-    @property
-    def token_count(self) -> int:
-        """Number of tokens that it holds, for the progress line."""
-        ...
-
-
 N = TypeVar("N", bound=nn.Module)
-S = TypeVar("S", bound=Sample)
-
-
-class Supply(Protocol[S]):
-    """Source of steps."""
-
-    def next(self) -> list[S]:
-        """Return the next step's batches, one of each kind."""
-        ...
 
 
 @dataclass
 class Progress:
-    """State that a checkpoint must remember beside the weights."""
+    """Steps, seconds and tokens so far."""
 
     step: int = 0
     elapsed_s: float = 0.0
@@ -206,7 +183,6 @@ class Schedule:
     other_rate: float = 0.004
     warmup_share: float = 0.02
     hold_share: float = 0.3
-    checkpoint_s: float = 180.0
     log_s: float = 20.0
     evaluate_s: float = 300.0
 
@@ -225,15 +201,13 @@ class Schedule:
         return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (progress - self.hold_share) / (1 - self.hold_share)))
 
 
-class Trainer(Generic[N, S]):
-    """Trains one network, and can stop and resume.
+class Trainer(Generic[N]):
+    """Trains one network.
 
     Args:
         network: trained in place.
         schedule: times and rates.
         loss: the loss of one batch.
-        shares: the weight of each batch's loss, by kind.
-        checkpoint: File of the state; training resumes from an existing one.
         threads: Number of batches of a step that are worked on at once, each by one thread. Threads that share a
             batch wait for each other at every operation, which is far slower when other programs are busy too.
         out: Stream for reports of progress, standard output by default.
@@ -243,30 +217,25 @@ class Trainer(Generic[N, S]):
         self,
         network: N,
         schedule: Schedule,
-        loss: Callable[[N, S], Tensor],
-        shares: dict[str, float],
-        checkpoint: Path | None,
+        loss: Callable[[N, FeatureBatch], Tensor],
         threads: int = 1,
         out: TextIO | None = None,
     ) -> None:
-        self.network, self.schedule, self.loss, self.shares = network, schedule, loss, shares
-        self.checkpoint = checkpoint
+        self.network, self.schedule, self.loss, self.share = network, schedule, loss, 1 / threads
         self._out = out or sys.stdout
         self.progress = Progress()
         torch.set_num_threads(1)
         self._workers = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
         self._optimizers = optimizers(network, schedule.matrix_rate, schedule.other_rate)
         self._rates = [optimizer.param_groups[0]["lr"] for optimizer in self._optimizers]
-        if checkpoint is not None and checkpoint.exists():
-            self._resume(checkpoint)
 
-    def step(self, batches: list[S]) -> dict[str, float]:
-        """Learn from one batch of each kind; return the loss of each."""
+    def step(self, batches: Sequence[FeatureBatch]) -> float:
+        """Learn from a step's batches, one for each thread; return their mean loss."""
         factor = self.schedule.factor(self.schedule.done(self.progress))
-        losses: dict[str, float] = {}
+        losses = 0.0
         weights = list(self.network.parameters())
         for batch, (loss, gradients) in zip(batches, self._workers.map(self._gradients, batches), strict=True):
-            losses[batch.kind] = loss
+            losses += self.share * loss
             self.progress.tokens += batch.token_count
             for weight, gradient in zip(weights, gradients, strict=True):
                 weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
@@ -279,33 +248,31 @@ class Trainer(Generic[N, S]):
         self.progress.step += 1
         return losses
 
-    def _gradients(self, batch: S) -> tuple[float, tuple[Tensor, ...]]:
+    def _gradients(self, batch: FeatureBatch) -> tuple[float, tuple[Tensor, ...]]:
         with fast_products():
             loss = self.loss(self.network, batch)
-        share = self.shares[batch.kind]
-        return loss.item(), torch.autograd.grad(loss * share, list(self.network.parameters()))
+        return loss.item(), torch.autograd.grad(loss * self.share, list(self.network.parameters()))
 
-    def run(self, supply: Supply[S], evaluate: Callable[[N], str] | None = None) -> None:
+    def run(self, supply: ExampleSupply, evaluate: Callable[[N], str] | None = None) -> None:
         """Learn until the schedule has no time for a further step like the last one; evaluations take of it too."""
         clock = running_time()
-        last_log = last_save = last_evaluation = last = clock.seconds()
-        means: dict[str, float] = {}
+        last_log = last_evaluation = last = clock.seconds()
+        mean = 0.0
         tokens_before, evaluate_s = self.progress.tokens, self.schedule.evaluate_s
         step_s = 0.0
         while self.schedule.done(replace(self.progress, elapsed_s=self.progress.elapsed_s + step_s)) < 1.0:
             begun = clock.seconds()
-            for kind, value in self.step(supply.next()).items():
-                means[kind] = value if kind not in means else 0.95 * means[kind] + 0.05 * value
+            loss = self.step(supply.next())
+            mean = 0.95 * mean + 0.05 * loss if mean else loss
             now = clock.seconds()
             self.progress.elapsed_s += now - last
             last, step_s = now, now - begun
             if now - last_log > self.schedule.log_s:
                 rate = (self.progress.tokens - tokens_before) / (now - last_log)
-                losses = " ".join(f"{kind} {value:.3f}" for kind, value in means.items())
                 print(
                     f"step {self.progress.step} "
                     f"{self.progress.elapsed_s / 60:.1f}/{self.schedule.minutes:g} min "
-                    f"{self.progress.tokens / 1e6:.2f} M tokens {rate:.0f}/s loss {losses}",
+                    f"{self.progress.tokens / 1e6:.2f} M tokens {rate:.0f}/s loss {mean:.3f}",
                     file=self._out,
                     flush=True,
                 )
@@ -316,32 +283,6 @@ class Trainer(Generic[N, S]):
                 last_evaluation = last_log = clock.seconds()
                 evaluate_s = max(evaluate_s, _BETWEEN_EVALUATIONS * (last_log - now))
                 tokens_before = self.progress.tokens
-            if now - last_save > self.schedule.checkpoint_s:
-                self.save()
-                last_save = now
-        self.save()
-
-    def save(self) -> None:
-        """Write the checkpoint, whole or not at all."""
-        if self.checkpoint is None:
-            return
-        state: dict[str, Any] = {
-            "network": self.network.state_dict(),
-            "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
-            "progress": vars(self.progress),
-        }
-        temporary = self.checkpoint.with_suffix(".tmp")
-        torch.save(state, temporary)
-        os.replace(temporary, self.checkpoint)
-
-    def _resume(self, checkpoint: Path) -> None:
-        state = torch.load(checkpoint, weights_only=True)
-        self.network.load_state_dict(state["network"])
-        for optimizer, saved in zip(self._optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(saved)
-        self.progress = Progress(**state["progress"])
-        resumed = f"resumed at {self.progress.elapsed_s / 60:.1f} min, step {self.progress.step}"
-        print(resumed, file=self._out, flush=True)
 
 
 class Objective(Protocol[D_in]):
@@ -368,7 +309,7 @@ class Outcome(Generic[D]):
 def train(
     network: D,
     objective: Objective[D],
-    supply: Supply[FeatureBatch],
+    supply: ExampleSupply,
     minutes: float,
     out: TextIO,
     steps: int | None = None,
@@ -391,7 +332,7 @@ def train(
     """
     evaluate_s, clock = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12)), running_time()
     schedule = Schedule(minutes, steps, *network.rates, *network.course, log_s=10.0, evaluate_s=evaluate_s)
-    trainer = Trainer(network, schedule, objective.loss, {KIND: 1 / threads}, None, threads, out)
+    trainer = Trainer(network, schedule, objective.loss, threads, out)
     torch.set_num_threads(threads)  # the target's own forwards and the optimizer are outside the trainer's threads
     best: tuple[Scores, dict[str, Tensor]] = (Scores(-1.0), {})
     scored = -1  # the step that was scored last

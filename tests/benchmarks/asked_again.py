@@ -19,8 +19,7 @@ from pathlib import Path
 
 from engine.decoding.costs import Costs
 from engine.decoding.worth import Worth
-from engine.drafting.earlier_texts import EarlierTexts
-from engine.drafting.lookup import MatchChances, PromptLookup
+from engine.drafting.lookup import EarlierTexts, MatchChances, PromptLookup
 from engine.messages import EarlierReplies, LoadOptions
 from engine.model.kv_cache import shared_tokens
 from tests.benchmarks.measured_reply import TenonChild

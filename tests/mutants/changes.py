@@ -476,7 +476,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("self._memory.length = self.length", "pass", "the next reply begins with another length"),
     ),
     *_of(
-        "engine/drafting/earlier_texts.py",
+        "engine/drafting/lookup.py",
         "tests/engine/drafting/test_prompt_lookup.py",
         ("length = max((_common(", "length = min((_common(", "the shortest match is drafted"),
     ),

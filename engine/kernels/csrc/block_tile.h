@@ -63,35 +63,6 @@ INLINE void ask(struct ahead *ahead)
 #define IS_DIRECT(type)                                                                                                \
     (HAS_TRITS(type) || (type) == TENON_TQ2_0 || (type) == TENON_Q2_0 || (type) == TENON_PQ2_0 || (type) == TENON_Q1_0)
 
-/* A step's weights of VECTOR_BYTES of planes. */
-INLINE ivec weights_in_planes(const int type, const uint8_t *planes, const int step)
-{
-    const struct block_form form = BLOCK_FORMS[type];
-    const struct block_type t = BLOCK_TYPES[type];
-    const int is_iq4 = type == TENON_IQ4_NL || type == TENON_IQ4_XS;
-    if (form.byte_planes)
-        return exclusive_or(load_bytes(planes + step * STEP_BYTES), broadcast_byte(SPREAD_SIGNED(8) ? 0 : 128));
-    if (form.nibble_planes) {
-        const ivec both = load_bytes(planes + step % 4 * STEP_BYTES);
-        const ivec four = step < 4 ? low_nibbles(both) : high_nibbles(both);
-        const uint8_t *further = planes + 4 * STEP_BYTES;
-        if (is_iq4 || type == TENON_MXFP4 || type == TENON_NVFP4)
-            return lookup(table_of(is_iq4 ? IQ4_VALUES : MXFP4_VALUES, t.bits, t.zero), four);
-        if (form.bit_planes)
-            return centred(or_bytes(four, moved_bits(load_bytes(further), 4 - step, 0x10)), t.bits, t.zero);
-        if (form.two_bit_planes)
-            return centred(or_bytes(four, moved_bits(load_bytes(further + step / 4 * STEP_BYTES), 4 - step % 4 * 2, 0x30)),
-                           t.bits, t.zero);
-        return centred(four, t.bits, t.zero);
-    }
-    if (!form.two_bit_planes)       /* bits, doubled */
-        return centred(moved_bits(load_bytes(planes), 1 - step, 2), t.bits, t.zero);
-    ivec two = moved_bits(load_bytes(planes + step / 4 * STEP_BYTES), -2 * (step % 4), 3);
-    if (form.bit_planes)
-        two = or_bytes(two, moved_bits(load_bytes(planes + 2 * STEP_BYTES), 2 - step, 4));
-    return centred(two, t.bits, t.zero);
-}
-
 enum { AS_BYTES = -1 };          /* in a type's place: its chunks are spread already */
 
 /* Whether a type's weights are multiplied in the registers in which they are taken out of their planes: by few columns all

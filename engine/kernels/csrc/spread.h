@@ -54,54 +54,6 @@ INLINE ivec moved_bits(ivec v, const int left, const int mask)
     return and_bytes(moved, broadcast_byte(mask));
 }
 
-/* Nibbles with `high` further bits from planes behind theirs: 0, 1 or 2. */
-INLINE void spread_nibbles(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], const int high, const int zero)
-{
-    UNROLL
-    for (int v = 0; v < PLANE_VECTORS; v++) {
-        const uint8_t *from = planes + VECTOR_BYTES * v;
-        ivec further[2] = {broadcast_byte(0), broadcast_byte(0)};
-        for (int i = 0; i < high; i++)
-            further[i] = load_bytes(from + (4 + i) * STEP_BYTES);
-        UNROLL
-        for (int p = 0; p < 4; p++) {
-            const ivec both = load_bytes(from + p * STEP_BYTES);
-            ivec low = low_nibbles(both), up = high_nibbles(both);
-            if (high == 1) {
-                low = or_bytes(low, moved_bits(further[0], 4 - p, 0x10));
-                up = or_bytes(up, moved_bits(further[0], -p, 0x10));
-            }
-            if (high == 2) {
-                low = or_bytes(low, moved_bits(further[0], 4 - 2 * p, 0x30));
-                up = or_bytes(up, moved_bits(further[1], 4 - 2 * p, 0x30));
-            }
-            store_bytes(bytes[p] + VECTOR_BYTES * v, centred(low, 4 + high, zero));
-            store_bytes(bytes[p + 4] + VECTOR_BYTES * v, centred(up, 4 + high, zero));
-        }
-    }
-}
-
-/* Pairs of bits, with a third from a plane behind theirs where `high`. */
-INLINE void spread_pairs(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], const int high, const int zero)
-{
-    UNROLL
-    for (int v = 0; v < PLANE_VECTORS; v++) {
-        const uint8_t *from = planes + VECTOR_BYTES * v;
-        const ivec third = high ? load_bytes(from + 2 * STEP_BYTES) : broadcast_byte(0);
-        UNROLL
-        for (int p = 0; p < 2; p++) {
-            const ivec four = load_bytes(from + p * STEP_BYTES);
-            UNROLL
-            for (int f = 0; f < 4; f++) {
-                ivec value = moved_bits(four, -2 * f, 3);
-                if (high)
-                    value = or_bytes(value, moved_bits(third, 2 - (4 * p + f), 4));
-                store_bytes(bytes[4 * p + f] + VECTOR_BYTES * v, centred(value, 2 + high, zero));
-            }
-        }
-    }
-}
-
 /* A table of 16 values, as bytes that are wanted. */
 INLINE ivec table_of(const int8_t *values, const int bits, const int zero)
 {
@@ -112,30 +64,51 @@ INLINE ivec table_of(const int8_t *values, const int bits, const int zero)
     return repeat16(bytes_of);
 }
 
-/* Nibbles that are places in a table. */
-INLINE void spread_table(const uint8_t *planes, uint8_t bytes[][STEP_BYTES], const int8_t *values, const int bits,
-                         const int zero)
+/* A step's pairs of bits, with a third from a plane behind theirs. */
+INLINE ivec code_in_planes(const int type, const uint8_t *planes, const int step)
 {
-    const ivec table = table_of(values, bits, zero);
-    UNROLL
-    for (int v = 0; v < PLANE_VECTORS; v++)
-        UNROLL
-        for (int p = 0; p < 4; p++) {
-            const ivec both = load_bytes(planes + p * STEP_BYTES + VECTOR_BYTES * v);
-            store_bytes(bytes[p] + VECTOR_BYTES * v, lookup(table, low_nibbles(both)));
-            store_bytes(bytes[p + 4] + VECTOR_BYTES * v, lookup(table, high_nibbles(both)));
-        }
+    const ivec two = moved_bits(load_bytes(planes + step / 4 * STEP_BYTES), -2 * (step % 4), 3);
+    return BLOCK_FORMS[type].bit_planes ? or_bytes(two, moved_bits(load_bytes(planes + 2 * STEP_BYTES), 2 - step, 4)) : two;
 }
 
-/* Bits, doubled. */
-INLINE void spread_bit_plane(const uint8_t *plane, uint8_t bytes[][STEP_BYTES], const int bits, const int zero)
+/* A step's weights of VECTOR_BYTES of planes. */
+INLINE ivec weights_in_planes(const int type, const uint8_t *planes, const int step)
+{
+    const struct block_form form = BLOCK_FORMS[type];
+    const struct block_type t = BLOCK_TYPES[type];
+    const int is_iq4 = type == TENON_IQ4_NL || type == TENON_IQ4_XS;
+    if (form.byte_planes)
+        return exclusive_or(load_bytes(planes + step * STEP_BYTES), broadcast_byte(SPREAD_SIGNED(8) ? 0 : 128));
+    if (form.nibble_planes) {
+        const ivec both = load_bytes(planes + step % 4 * STEP_BYTES);
+        const ivec four = step < 4 ? low_nibbles(both) : high_nibbles(both);
+        const uint8_t *further = planes + 4 * STEP_BYTES;
+        if (is_iq4 || type == TENON_MXFP4 || type == TENON_NVFP4)
+            return lookup(table_of(is_iq4 ? IQ4_VALUES : MXFP4_VALUES, t.bits, t.zero), four);
+        if (form.bit_planes)
+            return centred(or_bytes(four, moved_bits(load_bytes(further), 4 - step, 0x10)), t.bits, t.zero);
+        if (form.two_bit_planes)
+            return centred(or_bytes(four, moved_bits(load_bytes(further + step / 4 * STEP_BYTES), 4 - step % 4 * 2, 0x30)),
+                           t.bits, t.zero);
+        return centred(four, t.bits, t.zero);
+    }
+    if (!form.two_bit_planes)       /* bits, doubled */
+        return centred(moved_bits(load_bytes(planes), 1 - step, 2), t.bits, t.zero);
+    return centred(code_in_planes(type, planes, step), t.bits, t.zero);
+}
+
+/* A group's weights in planes. All of a vector's steps are taken out before any is stored, so that a plane is read once. */
+INLINE void spread_planes(const int type, const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
 {
     UNROLL
     for (int v = 0; v < PLANE_VECTORS; v++) {
-        const ivec eight = load_bytes(plane + VECTOR_BYTES * v);
+        ivec steps[GROUP_STEPS];
         UNROLL
         for (int s = 0; s < GROUP_STEPS; s++)
-            store_bytes(bytes[s] + VECTOR_BYTES * v, centred(moved_bits(eight, 1 - s, 2), bits, zero));
+            steps[s] = weights_in_planes(type, planes + VECTOR_BYTES * v, s);
+        UNROLL
+        for (int s = 0; s < GROUP_STEPS; s++)
+            store_bytes(bytes[s] + VECTOR_BYTES * v, steps[s]);
     }
 }
 
@@ -221,16 +194,6 @@ INLINE void spread_trits(const int type, const uint8_t *unit, uint8_t (*bytes)[S
                 store_bytes(bytes[step / GROUP_STEPS * stride + step % GROUP_STEPS] + VECTOR_BYTES * v, trits[i]);
             }
         }
-}
-
-INLINE void spread_bytes(const uint8_t *planes, uint8_t bytes[][STEP_BYTES])
-{
-    const ivec flip = broadcast_byte(SPREAD_SIGNED(8) ? 0 : 128);
-    for (int p = 0; p < GROUP_STEPS; p++)
-        UNROLL
-        for (int v = 0; v < PLANE_VECTORS; v++)
-            store_bytes(bytes[p] + VECTOR_BYTES * v,
-                        exclusive_or(load_bytes(planes + p * STEP_BYTES + VECTOR_BYTES * v), flip));
 }
 
 INLINE void spread_halves(const uint8_t *from, float *out)
@@ -510,24 +473,12 @@ INLINE int are_spread(const int type)
 /* A group's integers, in bytes. `g`: its number within a chunk. */
 INLINE void spread_group(const int type, const uint8_t *planes, int g, uint8_t bytes[][STEP_BYTES])
 {
-    const struct block_form form = BLOCK_FORMS[type];
-    const struct block_type t = BLOCK_TYPES[type];
     if (CODEBOOKS[type].width)
         spread_points(type, planes, bytes);
     else if (CHOICES[type].values)
         spread_choices(type, planes, g, bytes);
-    else if (form.byte_planes)
-        spread_bytes(planes, bytes);
-    else if (type == TENON_IQ4_NL || type == TENON_IQ4_XS)
-        spread_table(planes, bytes, IQ4_VALUES, t.bits, t.zero);
-    else if (type == TENON_MXFP4 || type == TENON_NVFP4)
-        spread_table(planes, bytes, MXFP4_VALUES, t.bits, t.zero);
-    else if (form.nibble_planes)
-        spread_nibbles(planes, bytes, form.two_bit_planes + form.bit_planes, t.zero);
-    else if (form.two_bit_planes)
-        spread_pairs(planes, bytes, form.bit_planes, t.zero);
     else
-        spread_bit_plane(planes, bytes, t.bits, t.zero);
+        spread_planes(type, planes, bytes);
 }
 
 INLINE void spread_chunk_of(const int type, const uint8_t *from, int groups, struct spread *out)

@@ -64,10 +64,7 @@ INLINE void spread_choices_of(const int type, const uint8_t *planes, const int g
                                    chosen(two, bit, lookup(table[1], code), found));
                 }
             } else {
-                ivec code = moved_bits(load_bytes(planes + s / 4 * STEP_BYTES + VECTOR_BYTES * v), -2 * (s % 4), 3);
-                if (form.bit_planes)
-                    code = or_bytes(code, moved_bits(load_bytes(planes + 2 * STEP_BYTES + VECTOR_BYTES * v), 2 - s, 4));
-                found = lookup(table[0], code);
+                found = lookup(table[0], code_in_planes(type, planes + VECTOR_BYTES * v, s));
             }
             store_bytes(bytes[s] + VECTOR_BYTES * v, add_bytes(found, load_bytes(more[s * subs / GROUP_STEPS] + LANES * v)));
         }

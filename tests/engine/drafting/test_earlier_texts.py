@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drafting import earlier_texts
-from engine.drafting.earlier_texts import LONGEST_MATCH, SHORTEST_MATCH, EarlierTexts, Texts
-from engine.drafting.lookup import MatchChances, PromptLookup
+from engine.drafting import lookup
+from engine.drafting.lookup import LONGEST_MATCH, SHORTEST_MATCH, EarlierTexts, MatchChances, PromptLookup, Texts
 from engine.model.token_tree import ROOT, DraftShape
 
 pieces = st.lists(st.lists(st.integers(0, 2), max_size=50), max_size=4)
@@ -85,7 +84,7 @@ def test_what_an_erased_chat_has_said_is_nowhere() -> None:
 
 
 def test_the_least_used_go_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(earlier_texts, "_MOST_TOKENS", 1000)
+    monkeypatch.setattr(lookup, "_MOST_TOKENS", 1000)
     texts = EarlierTexts()
     for at in range(50):
         texts.add(texts.chat(str(at)), numbers(1000 * at))
@@ -94,7 +93,7 @@ def test_the_least_used_go_when_there_are_too_many(monkeypatch: pytest.MonkeyPat
         texts.use(place[0])
     assert {token // 1000 for token in texts.tokens if token >= 0} > {0, 49}
     texts.add(texts.chat("long"), list(range(100_000, 200_000)))
-    assert len(texts) <= max(1000, earlier_texts._MOST_OF_ONE + 1)
+    assert len(texts) <= max(1000, lookup._MOST_OF_ONE + 1)
 
 
 def test_what_was_said_before_is_noted_once() -> None:

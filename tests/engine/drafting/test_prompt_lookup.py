@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafting.drafter import NoDrafter
-from engine.drafting.earlier_texts import LONGEST_MATCH, SHORTEST_MATCH
-from engine.drafting.lookup import CLASSES, MatchChances, PromptLookup
+from engine.drafting.lookup import CLASSES, LONGEST_MATCH, SHORTEST_MATCH, MatchChances, PromptLookup
 from engine.model.token_tree import DraftShape
 
 texts = st.lists(st.integers(0, 3), max_size=40)

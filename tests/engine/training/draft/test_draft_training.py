@@ -43,7 +43,7 @@ from engine.training import examples as requests_module
 from engine.training import making, trainer
 from engine.training.draft_networks import STEPS, DraftNetwork, FusionName, MedusaNetwork, shape_for
 from engine.training.examples import requests
-from engine.training.features import KIND, Example, ExampleSupply, batch_of, features_of
+from engine.training.features import Example, ExampleSupply, batch_of, features_of
 from engine.training.generation import Turn, Writer
 from engine.training.loss import FeatureObjective, Scores, TargetEnds, draft_loss, guesses, score
 from engine.training.making import TextRequest, TrainRequest
@@ -134,7 +134,7 @@ def test_medusa_heads_that_are_trained_are_those_that_the_engine_runs(
             weight.copy_(weight.bfloat16())
     write_draft(network, tmp_path / "heads")
     loaded = load_medusa_heads(target, tmp_path / "heads")
-    batch = batch_of(target, KIND, [Example(tuple(random_text(20, 1)), (True,) * 20)])
+    batch = batch_of(target, [Example(tuple(random_text(20, 1)), (True,) * 20)])
     with torch.no_grad():
         found, _, _ = guesses(network, ends, batch)
     for place in (0, 7, 14):
@@ -156,7 +156,7 @@ def test_gradients_of_the_loss_are_those_of_autograd(target: Decoder, own: bool,
     with torch.no_grad():
         for weight in network.parameters():
             weight += 0.05 * torch.randn_like(weight)
-    batch = batch_of(target, KIND, replies_of(target, 6))
+    batch = batch_of(target, replies_of(target, 6))
     ours = torch.autograd.grad(draft_loss(network, ends, batch), list(network.parameters()))
 
     found, features, learn = guesses(network, ends, batch)
@@ -182,7 +182,7 @@ def test_guesses_of_guesses_are_those_of_a_drafted_chain(target: Decoder, tmp_pa
             weight.copy_(weight.bfloat16())
     write_draft(network, tmp_path / "draft")
     loaded = load(target, tmp_path / "draft")
-    batch = batch_of(target, KIND, [Example(tuple(random_text(20, 1)), (True,) * 20)])
+    batch = batch_of(target, [Example(tuple(random_text(20, 1)), (True,) * 20)])
     with torch.no_grad():
         steps, _, _ = guesses(network, TargetEnds.of(target), batch)
     tokens, features = batch.tokens[0, 1:], batch.features[0]
@@ -327,7 +327,7 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
     ends, shape = TargetEnds.of(target), shape_for(target.config, 1, "dovetail")
     torch.manual_seed(1)
     network = DraftNetwork(shape)
-    batch = batch_of(target, KIND, examples)
+    batch = batch_of(target, examples)
     untrained = score(network, ends, [batch])
     write_draft(network, tmp_path / "untrained")
     supply = ExampleSupply(target, examples, 240, seed=1)
@@ -356,7 +356,7 @@ def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
             weight += 0.05 * torch.randn_like(weight)
     examples = replies_of(target, 2)
     learn = (*examples[0].learn[:20], False, *examples[0].learn[21:])
-    batch = batch_of(target, KIND, [replace(examples[0], learn=learn), examples[1]])
+    batch = batch_of(target, [replace(examples[0], learn=learn), examples[1]])
     ends = TargetEnds.of(target)
     found, _, _ = guesses(network, ends, batch)
     tokens = forwards = 0
@@ -386,7 +386,7 @@ def test_scores_are_those_of_chains_and_ranks(target: Decoder) -> None:
 
 def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = replies_of(target, 2)
-    batch = batch_of(target, KIND, examples)
+    batch = batch_of(target, examples)
     step = Trainer.step
     scores = iter([Scores(0.2), Scores(0.3), Scores(0.9), Scores(0.1)])
     states: list[torch.Tensor] = []
@@ -422,7 +422,7 @@ def test_a_training_that_goes_on_never_leaves_a_worse_draft(target: Decoder, mon
     monkeypatch.setattr(FeatureObjective, "score", lambda objective, network: next(scores))
     network = DraftNetwork(shape_for(target.config, 1, "dovetail"))
     begun = network.W_1.detach().clone()
-    objective = FeatureObjective(TargetEnds.of(target), [batch_of(target, KIND, examples)])
+    objective = FeatureObjective(TargetEnds.of(target), [batch_of(target, examples)])
     outcome = train(network, objective, ExampleSupply(target, examples, 60, seed=1), 1.0, io.StringIO(), steps=2)
     assert torch.equal(outcome.network.W_1, begun)
 

@@ -32,14 +32,13 @@ from engine.model.token_tree import Draft
 from engine.model_file import OpenedModel
 from engine.modes import in_mode
 from engine.planning.planner import model_planner
-from engine.training import calibration, making, prompt_tokens, tree_counts, twin
-from engine.training.features import KIND, Example, ExampleSupply, FeatureBatch, batch_of
+from engine.training import calibration, making, prompt_tokens, tree_counts
+from engine.training.features import Example, ExampleSupply, FeatureBatch, batch_of
 from engine.training.llama_network import product_type
 from engine.training.loss import TargetEnds
-from engine.training.prompt_tokens import PromptTokenNetwork, PromptTokenObjective
+from engine.training.prompt_tokens import PromptTokenNetwork, PromptTokenObjective, Twin, training_bytes
 from engine.training.trainer import optimizers, read_draft, train, write_draft
 from engine.training.tree_counts import count_probes, probe_ranks, replies_in
-from engine.training.twin import Twin, training_bytes
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import VARIANTS
@@ -113,7 +112,7 @@ def test_the_twin_of_each_family_says_what_the_engine_says(
 ) -> None:
     folder = checkpoint_of(variant)
     decoder = load_decoder(folder)
-    monkeypatch.setattr(twin, "_CLOSE", 1e-6)
+    monkeypatch.setattr(prompt_tokens, "_CLOSE", 1e-6)
     text = torch.randint(3, 300, (40,), generator=torch.Generator().manual_seed(1))
     for mask in ("ensemble", "encoder"):
         tokens = network_of(decoder, MEMBERS, mask).tokens()
@@ -201,7 +200,6 @@ def test_loss_and_gradients_are_those_of_one_forward_for_each_point(
     network = network_of(target)
     batch = batch_of(
         target,
-        KIND,
         [examples[0], replace(examples[1], ids=examples[1].ids[:20], learn=examples[1].learn[:20])],
     )
     ends = replace(TargetEnds.of(target), soft_cap=cap)
@@ -218,7 +216,7 @@ def test_scores_are_those_of_the_engine_s_own_probes(
     target: Decoder, llama_folder: Path, examples: list[Example]
 ) -> None:
     network = network_of(target)
-    aside = [batch_of(target, KIND, [example]) for example in examples[:2]]
+    aside = [batch_of(target, [example]) for example in examples[:2]]
     scores = PromptTokenObjective(Twin(Checkpoint(llama_folder)), TargetEnds.of(target), aside, "forward").score(
         network
     )
@@ -253,7 +251,7 @@ def test_they_learn_the_target_s_words_and_change_none(
     monkeypatch.setattr(prompt_tokens, "ROWS_EACH", 100.0)  # at every point
     network = network_of(target)
     assert [type(one).__name__ for one in optimizers(network, 0.02, 0.01)] == ["AdamW"]
-    batch = batch_of(target, KIND, examples)
+    batch = batch_of(target, examples)
     ends = TargetEnds.of(target)
     objective = PromptTokenObjective(Twin(Checkpoint(llama_folder)), ends, [batch], "forward")
     with torch.no_grad():
@@ -419,8 +417,8 @@ def test_memory_is_predicted_and_refused(llama_folder: Path, tmp_path: Path, mon
     small, longer, wider = (training_bytes(config, *sizes) for sizes in ((500, 384, 1), (2000, 384, 1), (500, 384, 2)))
     # Keys and values of 1500 tokens more; rows and logits of one more thread.
     assert longer - small == 1500 * config.layers * 7 * config.heads * config.head_dim * product_type().itemsize
-    assert wider - small > 24 * twin.LOGIT_ROWS * 384
-    monkeypatch.setattr(twin, "available_memory_bytes", lambda: 1 << 20)
+    assert wider - small > 24 * prompt_tokens.LOGIT_ROWS * 384
+    monkeypatch.setattr(prompt_tokens, "available_memory_bytes", lambda: 1 << 20)
     data = tmp_path / "data.jsonl"
     data.write_text("\n".join(json.dumps({"text": f"The fox number {n} jumps over the dog."}) for n in range(9)))
     arguments = {"model": str(llama_folder), "data": data, "generate": None, "minutes": 0.1, "threads": 1}

@@ -15,7 +15,7 @@ from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training import making
 from engine.training.examples import is_wrong
-from engine.training.features import KIND, Example, batch_of
+from engine.training.features import Example, batch_of
 from engine.training.loss import TargetEnds
 from engine.training.small_model import SmallNetwork, SmallObjective
 from engine.training.trainer import read_draft, write_draft
@@ -64,7 +64,7 @@ def test_its_folder_has_the_targets_tokenizer(llama_folder: Path, target: Decode
 def test_the_loss_is_the_cross_entropy_with_the_targets_distributions(llama_folder: Path, target: Decoder) -> None:
     network = network_for(llama_folder, target)
     learn = tuple(at >= 12 for at in range(30))
-    batch = batch_of(target, KIND, [Example(TEXT, learn), Example(TEXT[:20], learn[:20])])
+    batch = batch_of(target, [Example(TEXT, learn), Example(TEXT[:20], learn[:20])])
     objective = SmallObjective(TargetEnds.of(target), [batch])
     wanted, parts = objective._ends, []
     for row, length in enumerate((30, 20)):
@@ -87,7 +87,7 @@ def test_scores_are_those_of_greedy_chains(llama_folder: Path, target: Decoder) 
     with torch.no_grad():
         while len(ids) < 18:
             ids.append(int(network.model.logits(network.model(torch.tensor([ids])))[0, -1].argmax()))
-    own = batch_of(target, KIND, [Example(tuple(ids), tuple(at >= 6 for at in range(18)))])
+    own = batch_of(target, [Example(tuple(ids), tuple(at >= 6 for at in range(18)))])
     scores = SmallObjective(TargetEnds.of(target), [own]).score(network)
     # Of 12 tokens the last ones have fewer than four guesses behind them.
     assert scores.tau == pytest.approx(1 + (9 * 4 + 3 + 2 + 1) / 12)
