@@ -26,6 +26,8 @@ EXCLUDED_MODULES = (
     "PySide6.QtPrintSupport", "PySide6.QtDesigner", "PySide6.QtHelp",
     "PySide6.QtUiTools", "PySide6.QtXml", "PySide6.QtConcurrent", "PySide6.QtTest", "PySide6.QtQuickControls2",
     "PySide6.QtSvgWidgets", "PySide6.QtDBus", "pyqtgraph.opengl",
+    # Parts of Pillow for letters, colour profiles and another toolkit: four megabytes with their libraries.
+    "PIL._imagingft", "PIL._imagingcms", "PIL._imagingtk",
     # Nine megabytes that the plots import and Tenon's never use: hooks/no_opengl.py stands in for them.
     "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets",
 )  # fmt: skip
@@ -99,7 +101,7 @@ UNUSED_FILES = (
     "PySide6/Qt/plugins/platforms/libqminimalegl*", "PySide6/Qt/plugins/platforms/libqvnc*",
     "PySide6/Qt/plugins/platforms/libqvkkhrdisplay*", "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
     "PySide6/Qt/lib/libQt6Pdf*", "PySide6/Qt/lib/libQt6VirtualKeyboard*", "PySide6/Qt/lib/libQt6Qml*",
-    "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*",
+    "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6Egl*",
     "PySide6/Qt/plugins/wayland-graphics-integration-client/*", "libcudart*",
     "libQt6EglF*", "libQt6Pdf*", "libQt6Qml*",
     "libQt6Quick*", "libQt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*",
@@ -126,7 +128,7 @@ SYSTEM_LIBRARIES = (
     "libXfixes*", "libXcursor*", "libXcomposite*", "libXdamage*", "libXinerama*", "libXrandr*", "libXrender*",
     "libfribidi*", "libthai*", "libdatrie*", "libgraphite2*", "libpixman*", "libpng16*", "libbrotli*", "libmount*",
     "libblkid*", "libselinux*", "libcap.so*", "libgcrypt*", "libgpg-error*", "liblz4*", "libpcre2*", "libjpeg*",
-    "libresolv*", "libnsl*",
+    "libresolv*", "libnsl*", "libcrypt.so*", "ld-linux*",
 )  # fmt: skip
 
 
