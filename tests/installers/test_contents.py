@@ -14,6 +14,8 @@ from pathlib import Path
 import PySide6
 import pytest
 
+from engine.kernels.build import BuildFailed
+from installers import build
 from installers.bundle import missing_libraries
 from installers.components import components, normalized
 from installers.contents import (
@@ -209,3 +211,14 @@ def test_libraries_that_a_window_loads_and_the_building_system_lacks_are_named(t
     assert not {"libX11.so.6", "libc.so.6", name} & set(missing)
     shutil.copyfile(qt / name, tmp_path / "libxcb-cursor.so.0")
     assert missing_libraries(tmp_path) == sorted({*missing} - {"libxcb-cursor.so.0"})
+
+
+def test_a_bundle_that_cannot_be_built_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(work: Path, dist: Path) -> Path:
+        raise BuildFailed("This system lacks libxcb-cursor.so.0: install it.")
+
+    monkeypatch.setattr(build, "build_bundle", fail)
+    assert build.main(["--work", str(tmp_path), "--dist", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "This system lacks libxcb-cursor.so.0: install it.\n"
