@@ -16,7 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from engine.kernels.build import BuildFailed
 from installers.bundle import build_bundle, program_folder
+from installers.bundled_model import NotFetched
 from installers.checksums import write_checksums
 from installers.linux.appimage import build_appimage
 from installers.linux.archive import build_archive
@@ -65,7 +67,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(size_table(program_folder(bundle)))
         return 0
     if not options.keep_bundle:
-        build_bundle(work, bundle.parent)
+        try:
+            build_bundle(work, bundle.parent)
+        except (BuildFailed, NotFetched) as error:
+            print(error, file=sys.stderr)
+            return 1
     if options.bundle_only:
         print(bundle)
         return 0

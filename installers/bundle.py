@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
-from engine.kernels.build import library_name, provide_library
+from engine.kernels.build import BuildFailed, library_name, provide_library
 from installers.bundled_model import fetch_model
 from installers.components import components
+from installers.contents import of_the_system
 from installers.icons import write_icns, write_ico
 from installers.linux.icu import slim
 from installers.product import COMMAND, LICENCE, NAME, ROOT, SUMMARY, version
@@ -30,7 +32,7 @@ def build_bundle(work: Path, dist: Path) -> Path:
 
     Raises:
         CalledProcessError: PyInstaller failed.
-        BuildFailed: the kernels could not be built.
+        BuildFailed: the kernels could not be built, or libraries of Qt are missing on this system.
         NotFetched: the bundled model could not be had.
     """
     fetch_model()
@@ -51,7 +53,17 @@ def build_bundle(work: Path, dist: Path) -> Path:
     )  # fmt: skip
     folder = dist / COMMAND
     _tidy(folder / "_internal")
+    if sys.platform == "linux" and (missing := missing_libraries(folder / "_internal")):
+        raise BuildFailed(f"This system lacks {', '.join(missing)}: install what .ci/run names, and build again.")
     return folder
+
+
+def missing_libraries(inner: Path) -> list[str]:
+    """Return the libraries that a bundle loads and that are neither in it nor left to the system, by name."""
+    inside = [path for path in inner.rglob("*.so*") if not path.is_symlink()]
+    said = subprocess.run(["readelf", "--dynamic", *map(str, inside)], check=True, capture_output=True, text=True)
+    needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", said.stdout)) - {path.name for path in inside}
+    return sorted(name for name in needed if not of_the_system(name))
 
 
 def _write_metadata(folder: Path) -> None:

@@ -26,6 +26,8 @@ EXCLUDED_MODULES = (
     "PySide6.QtPrintSupport", "PySide6.QtDesigner", "PySide6.QtHelp",
     "PySide6.QtUiTools", "PySide6.QtXml", "PySide6.QtConcurrent", "PySide6.QtTest", "PySide6.QtQuickControls2",
     "PySide6.QtSvgWidgets", "PySide6.QtDBus", "pyqtgraph.opengl",
+    # Parts of Pillow for letters, colour profiles and another toolkit: four megabytes with their libraries.
+    "PIL._imagingft", "PIL._imagingcms", "PIL._imagingtk",
     # Nine megabytes that the plots import and Tenon's never use: hooks/no_opengl.py stands in for them.
     "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets",
 )  # fmt: skip
@@ -89,23 +91,14 @@ UNUSED_FILES = (
     "torch/include/*", "torch/share/*", "torch/test/*", "torch/_C_flatbuffer*", "torchgen/*",
     "torch/lib/lib*test*", "torch/lib/libbackend_with_compiler*", "torch/lib/libjitbackend*",
     "torch/lib/libaoti_custom_ops*", "torch/lib/libnvrtc*",
-    "PySide6/Qt/plugins/imageformats/libqpdf*", "PySide6/Qt/plugins/imageformats/libqtiff*",
-    "PySide6/Qt/plugins/imageformats/libqwebp*", "PySide6/Qt/plugins/imageformats/libqtga*",
-    "PySide6/Qt/plugins/imageformats/libqjpeg*", "PySide6/Qt/plugins/imageformats/libqgif*",
-    "PySide6/Qt/plugins/imageformats/libqwbmp*", "PySide6/Qt/plugins/imageformats/libqicns*",
-    "PySide6/Qt/plugins/networkinformation/*", "PySide6/Qt/plugins/tls/*", "PySide6/Qt/plugins/generic/*",
+    *(f"PySide6/Qt/plugins/imageformats/libq{kind}*"
+      for kind in ("pdf", "tiff", "webp", "tga", "jpeg", "gif", "wbmp", "icns")),
+    *(f"PySide6/Qt/plugins/platforms/libq{one}*" for one in ("eglfs", "linuxfb", "minimalegl", "vnc", "vkkhrdisplay")),
+    *(f"PySide6/*plugins/{kind}/*" for kind in ("networkinformation", "tls", "generic")),
     "PySide6/Qt/plugins/egldeviceintegrations/*", "PySide6/Qt/plugins/xcbglintegrations/*",
-    "PySide6/Qt/plugins/platforms/libqeglfs*", "PySide6/Qt/plugins/platforms/libqlinuxfb*",
-    "PySide6/Qt/plugins/platforms/libqminimalegl*", "PySide6/Qt/plugins/platforms/libqvnc*",
-    "PySide6/Qt/plugins/platforms/libqvkkhrdisplay*", "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
-    "PySide6/Qt/lib/libQt6Pdf*", "PySide6/Qt/lib/libQt6VirtualKeyboard*", "PySide6/Qt/lib/libQt6Qml*",
-    "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*",
-    "PySide6/Qt/plugins/wayland-graphics-integration-client/*", "libcudart*",
-    "libQt6EglF*", "libQt6Pdf*", "libQt6Qml*",
-    "libQt6Quick*", "libQt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*",
-    "PySide6/Qt6Quick*",
-    "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
-    "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
+    "PySide6/Qt/plugins/wayland-graphics-integration-client/*",
+    "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*", "PySide6/plugins/platforminputcontexts/*",
+    "*Qt6Egl*", "*Qt6Pdf*", "*Qt6Qml*", "*Qt6Quick*", "*Qt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "libcudart*",
     "pyqtgraph/colors/maps/*", "assets/*.packed", "*.pyi", "*.dist-info/RECORD", "*.dist-info/direct_url.json",
     "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
     "*.dist-info/sboms/*", "*.dist-info/licenses/*",
@@ -126,7 +119,7 @@ SYSTEM_LIBRARIES = (
     "libXfixes*", "libXcursor*", "libXcomposite*", "libXdamage*", "libXinerama*", "libXrandr*", "libXrender*",
     "libfribidi*", "libthai*", "libdatrie*", "libgraphite2*", "libpixman*", "libpng16*", "libbrotli*", "libmount*",
     "libblkid*", "libselinux*", "libcap.so*", "libgcrypt*", "libgpg-error*", "liblz4*", "libpcre2*", "libjpeg*",
-    "libresolv*", "libnsl*",
+    "libresolv*", "libnsl*", "libcrypt.so*", "ld-linux*",
 )  # fmt: skip
 
 

@@ -43,9 +43,11 @@ _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 _WORK = Path(sys.prefix) / "unpacked"
 # Free disk that an installation needs while torch is missing, and once it is there; what pip unpacks and caches counts.
 _FREE_BYTES, _FREE_AFTER_TORCH_BYTES = 2_000_000_000, 1_000_000_000
+_KERNELS_BYTES = 100_000_000  # free disk that their compilers need
+_DISK_IS_FULL = "The disk is full: make room"
 # Signs in what pip says, and what to do then; the first that is there counts.
 _REMEDIES = (
-    ("No space left on device", "The disk is full: make room"),
+    ("No space left on device", _DISK_IS_FULL),
     ("not yet valid", "This machine's clock is behind, and no certificate holds yet: set its date"),
     ("Retrying (Retry(", "pip's index does not answer: connect this machine to the network"),
 )
@@ -245,20 +247,30 @@ def take_own_torch(place: Path, packages: Path) -> None:
             (packages / part.name).symlink_to(part)
 
 
-def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
-    """Install torch, from the given index or the right one, then what pip's arguments name; return pip's exit code."""
-    version = pinned_torch(machine)
-    there = machine.own_torch is not None or installed("torch") == version
-    free, needed = shutil.disk_usage(sys.prefix).free, _FREE_AFTER_TORCH_BYTES if there else _FREE_BYTES
-    if there and installed("PySide6-Essentials"):
-        needed = 0  # an update, which fetches little or nothing
+def has_torch(machine: Machine) -> bool:
+    """Return True if no torch has to be fetched."""
+    return machine.own_torch is not None or installed("torch") == pinned_torch(machine)
+
+
+def is_too_full(place: str | Path, machine: Machine) -> bool:
+    """Return True, and say so in a sentence, if the disk of a place has no room for what is missing."""
+    free, needed = shutil.disk_usage(place).free, _FREE_BYTES
+    if has_torch(machine):  # an update fetches little or nothing
+        needed = 0 if installed("PySide6-Essentials") else _FREE_AFTER_TORCH_BYTES
     if free < needed:
         print(
             f"This takes {needed / 1e9:.1f} GB of disk, and where {ROOT} lies {free / 1e9:.1f} GB are free: make room, "
             "or take a folder on another disk.",
             file=sys.stderr,
         )
+    return free < needed
+
+
+def install(arguments: Sequence[str], torch_index: str | None, machine: Machine) -> int:
+    """Install torch, from the given index or the right one, then what pip's arguments name; return pip's exit code."""
+    if is_too_full(sys.prefix, machine):
         return 1
+    version = pinned_torch(machine)
     shutil.rmtree(_WORK, ignore_errors=True)  # of a run that was killed
     try:
         _WORK.mkdir()
@@ -267,7 +279,7 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
         pip = [*_PIP, "install", "-c", str(file)]
         if machine.own_torch is not None:
             take_own_torch(machine.own_torch, Path(sysconfig.get_path("purelib")))
-        elif not there:
+        elif not has_torch(machine):
             index = torch_index
             if index is None:
                 index, line = choose_index(machine, version, cpu_index())
@@ -281,6 +293,9 @@ def install(arguments: Sequence[str], torch_index: str | None, machine: Machine)
     finally:
         shutil.rmtree(_WORK, ignore_errors=True)
     if not code and "-e" in arguments and not any((ROOT / "engine" / "kernels").glob("tenon_kernels.*")):
+        if shutil.disk_usage(ROOT).free < _KERNELS_BYTES:
+            print(f"{_DISK_IS_FULL}, and the same command goes on.", file=sys.stderr)
+            return 1
         print(
             "Tenon computes without its own kernels, slowly: install a C compiler such as gcc, then build them with "
             f"`{sys.executable} -m engine.kernels.build`, which says what it lacks.",
@@ -310,13 +325,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Install, or say in one sentence why there is nothing for this machine; the exit code."""
     parser = argparse.ArgumentParser(prog="installers/environment.py", description=__doc__)
     parser.add_argument("--torch-index", metavar="ADDRESS", help="take torch from this package index")
-    parser.add_argument("--check", action="store_true", help="say only why there is nothing for this machine, if so")
+    parser.add_argument("--check", action="store_true", help="say only why nothing can be installed, if so")
     options, rest = parser.parse_known_args(arguments)
     machine = this_machine()
     if machine.refusal is not None:
         print(machine.refusal, file=sys.stderr)
         return 1
-    return 0 if options.check else install(rest or ["-e", "."], options.torch_index or None, machine)
+    if options.check:  # .venv is not there yet; where it is, what it has is looked at later
+        return int(not (ROOT / ".venv").exists() and is_too_full(ROOT, machine))
+    return install(rest or ["-e", "."], options.torch_index or None, machine)
 
 
 if __name__ == "__main__":

@@ -24,10 +24,12 @@ from installers.product import ROOT
 MIRROR = "http://deb.debian.org/debian"
 # Debian's name of each, and of its package of GLib.
 SYSTEMS = {"debian12": ("bookworm", "libglib2.0-0"), "debian13": ("trixie", "libglib2.0-0t64")}
-# Python, a C compiler and the libraries of Qt (.ci/run has those for a screen too), as a board's own image has them.
+# Python, a C compiler and the libraries of Qt, as a board's own image has them.
 PACKAGES = (
     "ca-certificates", "python3", "python3-venv", "make", "gcc", "libc6-dev", "libegl1", "libgl1",
-    "libopengl0", "libdbus-1-3", "libfontconfig1", "libxkbcommon0", "fonts-dejavu-core",
+    "libopengl0", "libdbus-1-3", "libfontconfig1", "libxkbcommon0", "libxkbcommon-x11-0", "libxcb-cursor0",
+    "libxcb-icccm4", "libxcb-image0", "libxcb-keysyms1", "libxcb-render-util0", "libxcb-shape0", "libxcb-xkb1",
+    "libsm6", "fonts-dejavu-core",
 )  # fmt: skip
 PERSON, PERSON_ID = "person", 1000
 BINFMT = Path("/proc/sys/fs/binfmt_misc")

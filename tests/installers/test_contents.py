@@ -6,12 +6,17 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import PySide6
 import pytest
 
+from engine.kernels.build import BuildFailed
+from installers import build
+from installers.bundle import missing_libraries
 from installers.components import components, normalized
 from installers.contents import (
     DATA_PACKAGES,
@@ -192,3 +197,28 @@ def test_packages_with_files_of_their_own_are_known() -> None:
     assert found - with_hooks - read_by_no_part_of_tenon == {
         named.get(name, normalized(name)) for name in DATA_PACKAGES
     }
+
+
+@pytest.mark.skipif(shutil.which("readelf") is None, reason="binutils are not installed")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt brings all that it loads")
+def test_libraries_that_a_window_loads_and_the_building_system_lacks_are_named(tmp_path: Path) -> None:
+    """A board's package was once built without those that Qt needs under X."""
+    qt = Path(PySide6.__path__[0]) / "Qt/lib"
+    name = "libQt6XcbQpa.so.6"
+    shutil.copyfile(qt / name, tmp_path / name)
+    missing = missing_libraries(tmp_path)
+    assert {"libQt6Core.so.6", "libxcb-cursor.so.0"} <= set(missing)
+    assert not {"libX11.so.6", "libc.so.6", name} & set(missing)
+    shutil.copyfile(qt / name, tmp_path / "libxcb-cursor.so.0")
+    assert missing_libraries(tmp_path) == sorted({*missing} - {"libxcb-cursor.so.0"})
+
+
+def test_a_bundle_that_cannot_be_built_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(work: Path, dist: Path) -> Path:
+        raise BuildFailed("This system lacks libxcb-cursor.so.0: install it.")
+
+    monkeypatch.setattr(build, "build_bundle", fail)
+    assert build.main(["--work", str(tmp_path), "--dist", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "This system lacks libxcb-cursor.so.0: install it.\n"

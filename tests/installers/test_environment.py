@@ -278,6 +278,34 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_fetched(
     assert not work.exists()
 
 
+def test_a_disk_that_is_too_small_is_told_before_the_environment_is_made(
+    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "this_machine", lambda: PC)
+    monkeypatch.setattr(environment, "installed", lambda name: None)
+    assert main(["--check"]) == 0
+    monkeypatch.setattr(environment, "_FREE_BYTES", 10**18)
+    assert main(["--check"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("This takes 1000000000.0 GB of disk, and where ")
+    (tmp_path / ".venv").mkdir()  # install looks what is in it
+    assert main(["--check"]) == 0
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_kernels_that_the_disk_had_no_room_for_are_built_by_the_same_command(
+    full: bool, work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "_KERNELS_BYTES", 10**18 if full else 0)
+    monkeypatch.setattr(environment, "installed", lambda name: TORCH)
+    monkeypatch.setattr(environment, "run_pip", lambda command: 0)  # it installs without them
+    assert install(["-e", "."], None, PC) == full
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("The disk is full: make room" if full else "Tenon computes without its own kernels")
+
+
 def test_without_network_a_sentence_says_so_after_pip_s_own_words(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
