@@ -259,8 +259,8 @@ class ReplyRun:
         cost = model.round_costs[drafting]
         if not cost.measured:
             profile = self._planner.profile(model.report.weights)
-            if cost.flat:
-                # One wide forward would say nothing about narrower ones.
+            if cost.flat and model.target.config.mixture is None:  # more rows of a mixture read more experts
+                # The predicted shape: one wide forward that was measured would say nothing about narrower ones.
                 cost.expect_streamed(*self._machine.streamed_s(model.plan))
             else:
                 cost.expect(profile.forward_seconds(model.plan.placement))

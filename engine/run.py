@@ -237,14 +237,14 @@ def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) 
 
 
 def _promise(plan: MachinePlan, mode: Mode) -> Promise | None:
-    """Return the speed that everybody is shown for a mode, or None if it would be no more than a guess.
+    """Return the speed that a reply in a mode is promised, or None if it would be no more than a guess.
 
     A mode that was put elsewhere is not planned there.
     """
     if MODES[mode.name] is not mode or not plan.measured:
         return None
     planned = plan.mode(mode.name)
-    return Promise(planned.tokens_per_second, rough=planned.busy)
+    return Promise(planned.promised_per_second, rough=planned.busy)
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:

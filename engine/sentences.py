@@ -16,8 +16,8 @@ from pathlib import Path
 LANGUAGE = "TENON_LANGUAGE"
 TABLES = Path(__file__).resolve().parents[1] / "assets" / "translations"
 _WIDE_ENDS = ("。", "！", "？")
-# Control characters, and halves of characters, which no file and no pipe takes.
-_ILLEGIBLE = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # some turn text around
+# Control characters, marks that turn the direction of text, and halves of characters, which no file and no pipe takes.
+_ILLEGIBLE = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST_NAME = 1000
 # The point and the comma of an English number, by language.
 _MARKS = {"de": str.maketrans(".,", ",.")}

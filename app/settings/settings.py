@@ -178,7 +178,7 @@ class Settings(Remembered):
     tool_turns = number(
         8,
         Number(1, 100, slider=(1, 32)),
-        mark("A reply that calls tools again and again ends after so many rounds of calls."),
+        mark("After so many rounds of calls the model has to answer without tools."),
         mark("Rounds of tool calls"),
     )
     verify = choice(

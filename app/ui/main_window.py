@@ -131,7 +131,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
-        workspace.notice.connect(partial(self.toast.say, lasting=True))
+        workspace.notice.connect(self._show_notice)
         workspace.settings_unsaved.connect(self.toast.say_behind_trouble)
         workspace.shelf.changed.connect(self.toast.check)
         workspace.machine.said.connect(self._say)
@@ -272,6 +272,10 @@ class MainWindow(QMainWindow):
     @Slot(str, bool)
     def _say(self, sentence: str, lasting: bool) -> None:
         self.toast.say(sentence, lasting=lasting)
+
+    @Slot(str)
+    def _show_notice(self, sentence: str) -> None:
+        self.toast.say(sentence, lasting=True)
 
     @Slot(str, bool)
     def _say_of_page(self, sentence: str, lasting: bool) -> None:

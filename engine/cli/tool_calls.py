@@ -68,9 +68,10 @@ class TerminalTools:
         self._servers = {"all", *(one.name for one in known)}  # names that no tool's own can be taken for
         self._always: set[str] = set()  # names of tools that the user has allowed in this run
         self._rounds = rounds
-        # Names and arguments of the last turn's calls that were carried out, refused, or failed as they had before
+        # Names and arguments of the last turn's calls that were carried out, were refused, or failed once more
         self._made = set[tuple[str, str]]()
-        self._failed = set[tuple[str, str, str]]()  # calls with their sentences
+        self._failed = set[tuple[str, str, str]]()  # calls of earlier turns with their sentences
+        self._failing = set[tuple[str, str, str]]()  # and of this turn
         self._form: ToolFormat = DESCRIBED
 
     def __bool__(self) -> bool:
@@ -90,7 +91,7 @@ class TerminalTools:
         return Spoken(content, False, self._form, self.use.offered)
 
     def ended(self, calls: Sequence[ToolCall], turn: int, text: str) -> bool:
-        """Return whether the calls of a turn, or the want of any and of words, end the use of tools in a reply."""
+        """Return whether the model must answer without tools from here on."""
         if calls and turn >= self._rounds:
             print(
                 f"tenon: After {turn} rounds of calls the model had to answer without tools; --tool-turns allows more.",
@@ -98,7 +99,7 @@ class TerminalTools:
             )
             return True
         if turn == 0:
-            self._failed.clear()
+            self._failed, self._failing = set(), set()
         return turn > 0 and asks_again(calls, self._made, text)
 
     def results(self, calls: Sequence[ToolCall]) -> list[ChatMessage]:
@@ -108,6 +109,7 @@ class TerminalTools:
             KeyboardInterrupt: The user has given up.
         """
         self._made.clear()
+        self._failed |= self._failing
         return [ChatMessage("tool", self._result(one), answers=one.id) for one in calls]
 
     def _result(self, wish: ToolCall) -> str:
@@ -128,7 +130,8 @@ class TerminalTools:
         failure = (wish.name, wish.arguments, outcome.text)
         if not outcome.failed or failure in self._failed:
             self._made.add(failure[:2])
-        self._failed.add(failure)
+        if outcome.failed:
+            self._failing.add(failure)
         return outcome.text
 
     def _may(self, one: OfferedTool, wish: ToolCall) -> bool:

@@ -19,7 +19,7 @@ _WAITS = 0.1
 # Time that each further row is expected to add until it is measured, as a share of a plain round's: AVX2 and AVX-512
 # kernels take 0.04 to 0.16 for up to 8 rows (tests/engine/decoding/recorded).
 _ROW = 0.1
-# Time that each further row adds at least where earlier replies say less, since others slowed their plain rounds down.
+# Least time that a further row adds. Earlier replies say less where other programs slowed their plain rounds down.
 _LEAST = 0.001
 # Measurements of a width that suffice to see past one hiccup.
 _ENOUGH = 3
@@ -188,7 +188,7 @@ class Costs:
     def expect_streamed(self, computing: Callable[[int], float], disk_s: float) -> None:
         """Take in the predicted seconds that forwards compute, by their rows, and those of the disk.
 
-        They count until a forward is measured, and then only the relations of the former.
+        After the first measured forward only the relations between widths count.
         """
         if not self.measured:
             self._forward, self._expected_disk_s = Curve(lambda rows: computing(int(rows))), disk_s

@@ -311,5 +311,5 @@ class BlockDrafter(RowLevelDrafter):
                 bias, made = markov(tokens, rows[level.depth].expand(len(tokens), -1), before)
                 return levels[level.depth] + bias, made
 
-            draft = self._grown(shape, (levels[:1] + bias)[0], with_states(run, state))
+            draft = self._grown(shape, (levels[:1] + bias)[0], with_states(run, state, link.to_device))
         return replace(draft, tokens=self._by_target(draft.tokens))

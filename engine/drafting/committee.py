@@ -461,7 +461,7 @@ class MergedCommittee(Committee):
             row_worth = max(shape.row_worth, self._accepted / shape.rows)
             return _rows_that_pay(member.drafter, shape, row_worth) if standing.pays(shape.second_worth) else None
         if not shape.second_worth:
-            return shape
+            return None if standing.alone else shape  # it may not have heard the text meanwhile
         if likeliest >= _LIKELY:
             return None
         if member.drafter.gives_chances:  # it judges its steps by itself

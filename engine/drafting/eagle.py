@@ -173,7 +173,7 @@ class FeatureDraft(Drafter):
             )
             return network.logits(made), made
 
-        draft = grow_tree(self.limits, shape, network.logits(root)[0], with_states(run, root))
+        draft = grow_tree(self.limits, shape, network.logits(root)[0], with_states(run, root, link.to_device))
         if network.weights.target_ids is None:
             return draft
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))

@@ -212,7 +212,7 @@ class LastRowDrafter(Drafter):
         """Keep the row of the token before the new root."""
         self._text.extend(tokens)
         if hidden is not None:
-            self._row = hidden if len(hidden) == 1 else hidden[-1:].clone()  # not the whole of a long prompt's memory
+            self._row = hidden[-1:].clone()  # not the whole of a long prompt's memory
 
     @property
     def _last(self) -> Tensor:

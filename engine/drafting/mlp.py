@@ -253,4 +253,4 @@ class MlpDrafter(LastRowDrafter, LevelDrafter):
         def run(level: Level, before: Tensor) -> tuple[Tensor, Tensor]:
             return network.run(level.depth, link.to_device(torch.tensor(level.tokens)), before)
 
-        return self._grown(shape, first[0], with_states(run, state))
+        return self._grown(shape, first[0], with_states(run, state, link.to_device))

@@ -86,18 +86,23 @@ def grow_tree(limits: TreeShape, shape: DraftShape, first: Following, expand: Ex
     return candidates.draft(candidates.best(range(len(candidates)), limit))
 
 
-def with_states(run: Callable[[Level, Tensor], tuple[Following, Tensor]], root: Tensor) -> Expand:
+def with_states(
+    run: Callable[[Level, Tensor], tuple[Following, Tensor]],
+    root: Tensor,
+    to_device: Callable[[Tensor], Tensor] = lambda rows: rows,
+) -> Expand:
     """Return what expands a level by a network that gives each node a state for its children.
 
     Args:
         run: Takes a level and the (n, s) states of its nodes' parents; returns the logits after them and their states.
         root: (1, s) state of the root.
+        to_device: Brings a tensor to the network's device.
     """
     states = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
 
     def expand(level: Level) -> Following:
         nonlocal states
-        parents = torch.tensor([parent - ROOT for parent in level.parents]).to(states.device)
+        parents = to_device(torch.tensor([parent - ROOT for parent in level.parents]))
         logits, made = run(level, states[parents])
         states = torch.cat((states, made))
         return logits

@@ -79,9 +79,10 @@ def names_block_draft(name: str) -> bool:
 
 def distance(name: str, model: str) -> tuple[bool, int]:
     """Return how far a file's name, without its type, is from that of a model it may belong to; less is nearer."""
-    stems = (_QUANTIZATION.sub("", one.lower().removesuffix(SUFFIX)) for one in (name, model))
+    stems = (_QUANTIZATION.sub("", PART.sub(r"\g<stem>", one.lower().removesuffix(SUFFIX))) for one in (name, model))
     own, other = (_BESIDE.sub("", stem).strip("-_.") for stem in stems)
-    return own != other, -sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(own, other, strict=False)))
+    words = zip(re.split("[-_. ]", own), re.split("[-_. ]", other), strict=False)
+    return own != other, -sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], words))
 
 
 def lone_draft(place: Path) -> Path:

@@ -201,11 +201,11 @@ def _quantized(
 ) -> dict[str | None, list[HubFile]]:
     """Return the GGUF models of a repository, or the files beside one, by quantization, whole or in parts.
 
-    Of several of one quantization those are taken whose name is nearest to the model's, then the smallest.
+    Of several files of one quantization, the one whose name is nearest to the model's is taken, then the smallest.
     """
 
     def rank(parts: list[HubFile]) -> tuple[tuple[bool, int], int]:
-        return distance(parts[0].local_name, model), _size(parts)
+        return distance(parts[0].local_name, model) if model else (False, 0), _size(parts)
 
     by_model: dict[str, list[HubFile]] = {}
     for file in files:

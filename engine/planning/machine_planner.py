@@ -89,6 +89,7 @@ class ModePlan(ModePrediction):
     load: LoadPlan | None = None
     error: float | None = None  # measured speed as a share of the predicted one, which replies refine; None for none
     drafter: str = ""  # key of what drafts, in measurements
+    promised_per_second: float | None = None  # speed that a reply is promised
 
     @property
     def message(self) -> ModePrediction:
@@ -251,9 +252,9 @@ class MachinePlanner:
         name, why, left = "" if chosen is None else chosen.mode, reason(chosen, plans), _HARDLY_FASTER
         if chosen is not None and not (self._speeds.measured or self._named) and _simply_fits(plans[1]):
             name, why, left = plans[1].mode, say(_LOOKUP), _GUESSED
-        # Replies of different modes were to different texts, so that their own speeds do not choose between modes.
-        plans = [self._corrected(plan) for plan in plans]
-        ordered = sorted(plans, key=lambda plan: (bool(plan.refusal), -(plan.tokens_per_second or 0.0)))
+        ordered = sorted(
+            map(self._corrected, plans), key=lambda plan: (bool(plan.refusal), -(plan.tokens_per_second or 0.0))
+        )
         return MachinePlan(
             model=self._target.name,
             prompt_tokens=PROMPT_TOKENS,
@@ -267,12 +268,15 @@ class MachinePlanner:
         )
 
     def _corrected(self, plan: ModePlan) -> ModePlan:
-        """Return a plan with its predicted speed, if it is not measured, as earlier replies correct it."""
+        """Return a plan with the speed to promise: the predicted one, corrected by earlier replies.
+
+        Those of different modes wrote different texts, so that it does not choose between modes.
+        """
         if plan.measured or plan.load is None or not plan.tokens_per_second:
-            return plan
+            return replace(plan, promised_per_second=plan.tokens_per_second)
         profile = self._profiles(plan.load.weights.name)
         speed = profile.promised_speed(plan.load.placement, plan.drafter, plan.tokens_per_second)
-        return replace(plan, tokens_per_second=speed)
+        return replace(plan, promised_per_second=speed)
 
     def _at_one_load(self, plans: Sequence[ModePlan]) -> list[ModePlan]:
         """Return plans whose predictions have the error of what was measured, or they would not compare.

@@ -51,11 +51,19 @@ class Yielded:
 
 @dataclass(frozen=True)
 class Spoken:
-    """A reply to a standard prompt, or the sum of several replies."""
+    """A reply to a standard prompt."""
 
-    tokens: float  # tokens after the first one, which comes out of the prompt
+    tokens: int  # tokens after the first one, which comes out of the prompt
     seconds: float
     busy: bool = False  # other programs kept the machine busy meanwhile
+
+
+@dataclass(frozen=True)
+class Written:
+    """Tokens that replies wrote in one place with one drafter, and their seconds; older ones count less."""
+
+    tokens: float = 0.0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,8 +84,8 @@ class Profile:
     speeds: dict[str, dict[str, float]] = field(default_factory=dict)
     # The last replies to standard prompts by placement and drafter, and then by kind of prompt
     spoken: dict[str, dict[str, tuple[Spoken, ...]]] = field(default_factory=dict)
-    # Sum of all replies by placement and drafter, older ones counting less
-    written: dict[str, Spoken] = field(default_factory=dict)
+    # What replies wrote by placement and drafter
+    written: dict[str, Written] = field(default_factory=dict)
     # Share of a row's choices of experts that the row before had made too, for a mixture; None if no reply
     # has shown it
     reuse: float | None = None
@@ -174,12 +182,12 @@ class Profile:
     def with_written(self, plan: PlacementPlan, drafter: str, reply: Spoken) -> Profile:
         """Return this profile with another reply's tokens and seconds."""
         key = f"{plan.key} {drafter}"
-        before = self.written.get(key, Spoken(0.0, 0.0))
+        before = self.written.get(key, Written())
         tokens, seconds = _YIELD_MEMORY * before.tokens + reply.tokens, _YIELD_MEMORY * before.seconds + reply.seconds
-        return replace(self, written={**self.written, key: Spoken(tokens, seconds)})
+        return replace(self, written={**self.written, key: Written(tokens, seconds)})
 
     def promised_speed(self, plan: PlacementPlan, drafter: str, predicted: float) -> float:
-        """Return the tokens per second to promise: predicted ones, corrected by what earlier replies had.
+        """Return the tokens per second to promise: the predicted ones, corrected by the speed of earlier replies.
 
         A prediction knows a draft by its mean yield, while a schedule drafts much in one text and nothing in another.
         """

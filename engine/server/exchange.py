@@ -409,7 +409,8 @@ def with_pictures_read(request: Generate, addresses: bool) -> Generate:
     except InvalidOption as error:
         raise Refused(400, error.message, "messages") from error
     except Cancelled as error:
-        sentence = f"The pictures took more than {_PICTURES_S:.0f} s: send fewer, smaller ones, and none by address."
+        took = f"The pictures took more than {_PICTURES_S:.0f} s"
+        sentence = f"{took}: send fewer or smaller ones, or try again when other requests are done."
         raise Refused(400, sentence, "messages") from error
 
 

@@ -33,7 +33,7 @@ _MUCH_TOO_LONG = mark(
 
 _PICTURES_TOO_LONG = mark(
     "The message and its pictures are {prompt_tokens} tokens long, but the model's context holds {context}: attach "
-    "fewer pictures, or load the model with a larger context if it has one."
+    "fewer pictures or shorten the text, or load the model with a larger context if it has one."
 )
 
 _CUT = mark("Results of tools were cut to {most} characters each, because the model's context holds no more.")
@@ -142,7 +142,7 @@ def check_length(prompt_tokens: int, context: int, at_least: bool = False, sees:
     """
     if prompt_tokens >= context:
         raise PromptTooLong(
-            _PICTURES_TOO_LONG if sees else _MUCH_TOO_LONG if at_least else _TOO_LONG,
+            _MUCH_TOO_LONG if at_least else _PICTURES_TOO_LONG if sees else _TOO_LONG,
             prompt_tokens=figure(prompt_tokens, ","),
             context=figure(context, ","),
             allowed=Allowed("context", prompt_tokens + prompt_tokens // _REPLY_SHARE),

@@ -33,7 +33,7 @@ from engine.text.reasoning import CLOSE
 from engine.text.token_texts import BYTE_LEVEL, BYTE_TOKEN
 from engine.text.tokenizer import Tokenizer, read_tokenizer
 from engine.text.tool_calls import DESCRIBED
-from engine.text.tool_calls.format import ToolFormat, fields, schema
+from engine.text.tool_calls.format import ToolFormat, schema
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher, LLParserLimits, LLTokenizer
@@ -62,6 +62,11 @@ _TROUBLES = {
         "The schema of the reply refers to another one, which is not fetched: write what is in that one into it."
     ),
 }
+#: What is right in a schema and no grammar can follow, by the library's words.
+_NO_GRAMMAR = re.compile(
+    r"not supported|Unimplemented keys|Unknown format|[Uu]nsatisfiable|repetition count|"
+    r"\btoo (?:big|large|many|deep)|deeply nested|TooComplex"
+)
 _SPECIAL = re.compile(r"<\[\d+\]>")
 # As `llguidance.gbnf_to_lark.is_lark_syntax`, whose pattern takes quadratic time for empty lines.
 _LARK = re.compile(r"(?m)^[^\S\n]*(?:%llguidance\b|start\s*:)")
@@ -205,8 +210,8 @@ def form_grammar(
     Args:
         tokenizer: Of the model.
         form: Of the reply.
-        tools: Tools that it may call, with arguments of their schemas, or of any values where no grammar follows a
-            schema; beside a form, of which it is the one or the other, a JSON schema.
+        tools: Tools that it may call, with arguments that hold to their schemas, or with any values where no
+            grammar can follow a schema; beside a form, of which it is the one or the other, a JSON schema.
         answer: Text that a form without tools waits for; empty where it begins at once.
         cancelled: True once nobody waits for it any more.
 
@@ -229,13 +234,15 @@ def form_grammar(
     found = _KNOWN.get(question)
     if found is None:
         found = _compiled(kind, text, cancelled)
-        if found["problem"] and tools.offered:  # zod writes patterns with look-ahead, for one
-            usable = [
-                one if not _compiled(kind, _call_grammar(tokenizer, calls, ToolUse((one,)), None), cancelled)["problem"]
-                else _with_any_values(one)
-                for one in tools.offered
-            ]  # fmt: skip
-            loose = replace(tools, offered=tuple(usable))
+        if tools.offered and _NO_GRAMMAR.search(found["problem"]):  # zod writes patterns with look-ahead, for one
+
+            def usable(one: Tool) -> Tool:
+                if tools.only not in ("", one.name):
+                    return one
+                alone = _compiled(kind, _call_grammar(tokenizer, calls, ToolUse((one,)), None), cancelled)["problem"]
+                return _with_any_values(one) if _NO_GRAMMAR.search(alone) else one
+
+            loose = replace(tools, offered=tuple(map(usable, tools.offered)))
             found = _compiled(kind, _call_grammar(tokenizer, calls, loose, form), cancelled)
         _check_grammar(found["problem"])
     _KNOWN[question] = found
@@ -245,8 +252,8 @@ def form_grammar(
 
 
 def _with_any_values(tool: Tool) -> Tool:
-    of = schema(tool)
-    any_values = {"type": of["type"], "properties": {name: {} for name in fields(of, of)}}
+    names = schema(tool).get("properties")
+    any_values = {"type": "object", "properties": {name: {} for name in names} if isinstance(names, dict) else {}}
     return replace(tool, parameters=json.dumps(any_values))
 
 

@@ -140,9 +140,7 @@ def change_server(name: str, change: Callable[[ToolServer], ToolServer | None]) 
     Raises:
         FileRefused: The list cannot be written.
     """
-    found = next((one for one in servers() if one.name == name), None)
-    if found is not None:
-        _put(name, change(found))
+    _put(name, lambda found: found and change(found))
 
 
 def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
@@ -167,7 +165,7 @@ def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
             keep_secret(server.account, json.dumps(own))
         except NoKeyring as error:
             raise KeyNotKept(_NO_KEYRING, details=str(error)) from error
-    _put(server.name, server)
+    _put(server.name, lambda _: server)
     return server
 
 
@@ -183,7 +181,7 @@ def forget_server(server: ToolServer) -> None:
     Raises:
         FileRefused: The list cannot be written.
     """
-    _put(server.name, None)
+    _put(server.name, lambda _: None)
     for account in (server.account, sign_in_account(server.place)):
         with suppress(NoKeyring):  # then it has none either
             forget_secret(account)
@@ -260,9 +258,10 @@ def _without_query(address: str) -> tuple[str, dict[str, str]]:
     return place, {QUERY: query} if query else {}
 
 
-def _put(name: str, server: ToolServer | None) -> None:
+def _put(name: str, change: Callable[[ToolServer | None], ToolServer | None]) -> None:
     def put(known: _Servers) -> _Servers:
         others = {one.name: one for one in known.servers}
+        server = change(others.get(name))
         others.pop(name, None) if server is None else others.update({name: server})
         return _Servers(tuple(others.values()))
 

@@ -8,8 +8,8 @@ processes: the first has no profile, and the second has what the first one's rep
 short reply, whose promise is compared with replies to a prompt of each standard kind and to a long one. The folder
 keeps the machine's speeds and what was measured, so that a call goes on where the last one ended. Replies that other
 programs disturbed are left out, and pieces that have such are measured again by the next call. So are processes that
-ran while the memory was faster or slower than it was measured to be, by more than a tenth (a virtual machine's guests
-take its speed from each other, which no program in it sees): the last lines are of all processes, and of the steady
+ran while the memory was faster or slower than it was measured to be, by more than a tenth (other guests of a virtual
+machine's host take its speed, and no program sees them): the last lines are of all processes, and of the steady
 ones alone.
 """
 
@@ -133,16 +133,15 @@ def _measured(options: argparse.Namespace, piece: tuple[str, str, str], read: fl
         ran = subprocess.run(program, capture_output=True, text=True, check=False)
         if ran.returncode:
             return {phase: {"refused": ran.stderr.strip().splitlines()[-1]}}
-        found[phase] = json.loads(ran.stdout) | {
-            "memory read": (before, memory_bytes_per_s(BUFFER_BYTES, lambda: None) / read)
-        }
+        after = memory_bytes_per_s(BUFFER_BYTES, lambda: None) / read
+        found[phase] = json.loads(ran.stdout) | {"memory read": (round(before, 2), round(after, 2))}
     speeds.write_bytes(fresh)  # without this model's error, which others would take
     return found
 
 
 def steady(one: dict[str, Any]) -> bool:
     """Return whether the memory had its measured speed before and after a process."""
-    return all(abs(times - 1.0) <= STEADY for times in one["memory read"])
+    return all(abs(times - 1.0) <= STEADY for times in one.get("memory read", (0.0,)))
 
 
 def table(known: dict[str, Any]) -> list[str]:
@@ -161,7 +160,7 @@ def table(known: dict[str, Any]) -> list[str]:
                     for what, width in zip(FIGURES, (8, 12, 8), strict=True)
                 )
                 + (f"  rough or busy ({one['busy']})" if one["rough"] or one["busy"] else "")
-                + ("" if steady(one) else "  memory read at {:.2f}, {:.2f}".format(*one["memory read"]))
+                + ("" if steady(one) else f"  memory read at {one.get('memory read')} of its measured speed")
             )
             for what in FIGURES:
                 for group in (what, f"{what}, {phase}", *([f"{what}, steady"] if steady(one) else [])):

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from tokenizers import AddedToken
 
-from engine.errors import Cancelled, RequestTooLarge
+from engine.errors import Cancelled, InvalidOption, RequestTooLarge
 from engine.messages import ChatMessage, Failed, OutputForm, Tool, ToolUse
 from engine.text.output_form import FORMS, TokenMask, form_grammar
 from engine.text.reply_parts import ReplyParts
@@ -425,6 +425,15 @@ def test_every_way_through_a_forced_call_ends_in_a_right_one(tmp_path: Path, for
         for arguments in calls.values():
             assert holds(json.loads(arguments), json.loads(NASTY.parameters)), arguments
     assert max(counts) > 1
+
+
+@pytest.mark.parametrize("wrong", [{"properties": ["a"]}, {"properties": {"a": {"type": "strin"}}}, {"anyOf": 5}])
+def test_a_tool_whose_schema_is_wrong_is_refused(tmp_path: Path, wrong: dict[str, object]) -> None:
+    tokenizer = tokenizer_with(
+        tmp_path, FORMATS["hermes"].marks, "{{ messages }}{{ tools }}{# " + TEMPLATES["hermes"] + " #}", True
+    )
+    with pytest.raises(InvalidOption, match="cannot be used"):
+        form_grammar(tokenizer, None, ToolUse((Tool("odd", parameters=json.dumps(wrong)), NASTY)))
 
 
 @pytest.mark.parametrize("form", ["hermes", "coder"])

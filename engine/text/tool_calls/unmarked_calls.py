@@ -137,7 +137,7 @@ class UnmarkedCalls:
 
 
 def holds(value: object, of: Mapping[str, Any]) -> bool:
-    """Return whether a value holds to a schema; to one that no grammar follows every object does."""
+    """Return whether a value holds to a schema; every object does, if no grammar can follow the schema."""
     matcher = _matcher(json.dumps(of)).deep_copy()
     if matcher.is_error():
         return isinstance(value, dict)

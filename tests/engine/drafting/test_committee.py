@@ -187,6 +187,18 @@ def test_rows_wait_while_a_member_is_left_alone_and_are_all_there_once_it_is_ask
     assert all(allowed == 0 for allowed, _ in rounds[20:])
 
 
+def test_a_member_that_is_left_alone_is_not_asked_while_replies_share_the_target() -> None:
+    memory, slow = CommitteeMemory(), Scripted(Draft.chain((7,)), layers=(3,), begins=0)
+    both = members(Scripted(Draft.chain((2,))), slow, kinds=(LOOKUP, "medusa"))
+    memory.standings(both)[1].alone = 64
+    committee = MergedCommittee(both, memory)
+    committee.reset([1])
+    assert not committee.wants_hidden
+    committee.observe([9], None)
+    committee.propose(DraftShape(4, step_worth=0.5))
+    assert slow.asked == 0
+
+
 def test_none_that_takes_time_is_asked_where_plain_rounds_are_measured() -> None:
     lookup, network = Scripted(Draft.chain((2,))), Scripted(Draft.chain((3,)))
     committee = MergedCommittee(members(lookup, network, kinds=(LOOKUP, "model")), CommitteeMemory())

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.drafting.head_layout import block_config
+from engine.errors import UnsupportedModel
 from engine.model.config import ModelConfig, read_config
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import LLAMA3_ROPE
@@ -37,6 +38,13 @@ def test_llama3_scaling_is_the_targets(checkpoint_of: Callable[[str], Path], nes
     old = {"rope_theta": LLAMA3_ROPE["rope_theta"], "rope_scaling": scaling}
     assert read(speculators(**old) if nested else old).ropes == target.ropes
     assert read(speculators(rope_parameters=dict(LLAMA3_ROPE))).ropes == target.ropes
+
+
+def test_layers_that_turn_differently_are_refused() -> None:
+    each = {"rope_type": "default", "rope_theta": 1e6}
+    both = {"full_attention": each, "sliding_attention": {**each, "rope_theta": 1e4}}
+    with pytest.raises(UnsupportedModel, match="turns its layers differently"):
+        read(speculators(rope_parameters=both))
 
 
 def test_biases_are_those_that_the_heads_own_code_has() -> None:

@@ -99,6 +99,15 @@ def test_of_encoders_for_several_models_the_one_is_taken_that_is_named_like_the_
         chosen = choose_files(only_file(listing({**models, **beside}), f"Seer-{size}-it-Q4_K_M.gguf"))
         assert chosen.tower is not None
         assert chosen.tower.name == tower
+    # A model in parts, and a common letter that is no common word.
+    parts = {f"A-7B-Q4_K_M-0000{part}-of-00002.gguf": 40 for part in (1, 2)}
+    own = {"mmproj-A-7B-F16.gguf": 6, "mmproj-A-7B-Instruct-F16.gguf": 5}
+    assert choose_files(listing({**parts, **own})).tower.name == "mmproj-A-7B-F16.gguf"
+    plain = {"mistral-7B-Q4_K_M.gguf": 40, "mmproj-model-F32.gguf": 9, "mmproj-BF16.gguf": 2}
+    assert choose_files(listing(plain)).tower.name == "mmproj-BF16.gguf"
+    # Of models none is nearer because its name is its type alone.
+    models_alone = listing({"Q4_K_M.gguf": 90, "M-Q4_K_M.gguf": 50})
+    assert [file.name for file in choose_files(models_alone).files] == ["M-Q4_K_M.gguf"]
     larger = listing({"Seer-12B-it-Q4_K_M.gguf": 120, **beside})
     assert {file.name for file in choose_files(larger).files} == {
         "Seer-12B-it-Q4_K_M.gguf",

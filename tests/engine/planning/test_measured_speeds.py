@@ -12,7 +12,7 @@ import pytest
 from engine import run as run_module
 from engine.cli import main
 from engine.decoding.statistics import ReplyClock
-from engine.messages import LoadOptions, ModelOutline, ModePrediction, PredictModels, PromptKind
+from engine.messages import LoadOptions, ModelOutline, ModePrediction, PredictModels, Promise, PromptKind
 from engine.messages.machine import HostSpeed, MachineReport
 from engine.model.tensors import layer_slots
 from engine.modes import MODES
@@ -291,7 +291,7 @@ def test_replies_to_any_text_correct_the_promise_and_choose_no_mode(model: LoadO
         after = model_planner(model).plan
         promised = after.mode("lookup")
         # 640 tokens at half of the speed, beside 64 as they were predicted.
-        assert promised.tokens_per_second == pytest.approx(704 / (64 / (2 * slow) + 640 / slow))
-        assert not promised.measured
-        assert after.chosen == before.chosen
-        assert after.mode("plain").tokens_per_second == before.mode("plain").tokens_per_second
+        assert promised.promised_per_second == pytest.approx(704 / (64 / (2 * slow) + 640 / slow))
+        assert settle(model, model_planner(model)).plan.promise == Promise(promised.promised_per_second)
+        assert promised.message == mode.message
+        assert after.mode("plain").promised_per_second == before.mode("plain").tokens_per_second
