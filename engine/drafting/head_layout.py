@@ -291,7 +291,7 @@ def _translate(
     if found.ropes[0].long_frequencies is not None:
         raise UnsupportedModel("Tenon has no draft with LongRoPE; choose another draft.")
     if len(found.ropes) > 1:
-        raise UnsupportedModel("Tenon has no draft that turns its layers differently; choose another draft.")
+        raise UnsupportedModel("Tenon has no draft whose layers have different RoPE; choose another draft.")
     biased = bool(inner.get("qkv_bias", False)) if own_code else bool(config["attention_bias"])
     return replace(
         found,

@@ -43,7 +43,7 @@ def test_llama3_scaling_is_the_targets(checkpoint_of: Callable[[str], Path], nes
 def test_layers_that_turn_differently_are_refused() -> None:
     each = {"rope_type": "default", "rope_theta": 1e6}
     both = {"full_attention": each, "sliding_attention": {**each, "rope_theta": 1e4}}
-    with pytest.raises(UnsupportedModel, match="turns its layers differently"):
+    with pytest.raises(UnsupportedModel, match="layers have different RoPE"):
         read(speculators(rope_parameters=both))
 
 
