@@ -86,11 +86,11 @@ def _rope(config: Mapping[str, Any], parameters: Mapping[str, Any], kind: str, p
             fraction=fraction,
         )
     base = parameters["rope_theta"]
-    if kind == "proportional":
-        return _proportional(base, parameters, head_dim)
-    size = int(head_dim * fraction)
+    size = 2 * _proportional_pairs(parameters, head_dim) if kind == "proportional" else int(head_dim * fraction)
     if size % 2 or not 2 <= size <= head_dim:
         raise ValueError(f"{size} of {head_dim} channels are rotated")
+    if kind == "proportional":
+        return _proportional(base, parameters, head_dim)
     steps = _counted(size, 2) / size
     powers = _powers(base, steps)
     plain = 1.0 / powers

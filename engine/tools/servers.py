@@ -116,9 +116,13 @@ class _Servers:
 
 def servers() -> tuple[ToolServer, ...]:
     """Return Tenon's own servers, then those that were added."""
+    return _with_own(read_list(data_folder() / FILE_NAME, _Servers))
+
+
+def _with_own(kept: _Servers) -> tuple[ToolServer, ...]:
     from engine.tools.own_tools import OWN_TOOLS
 
-    known = {one.name: one for one in read_list(data_folder() / FILE_NAME, _Servers).servers}
+    known = {one.name: one for one in kept.servers}
     own: list[ToolServer] = []
     for kind, tools in OWN_TOOLS.items():
         one = known.pop(kind, ToolServer(kind, kind))
@@ -140,7 +144,7 @@ def change_server(name: str, change: Callable[[ToolServer], ToolServer | None]) 
     Raises:
         FileRefused: The list cannot be written.
     """
-    _put(name, lambda found: found and change(found))
+    _put(name, lambda found: None if found is None else change(found))
 
 
 def keep_server(server: ToolServer, secret: Mapping[str, str]) -> ToolServer:
@@ -261,7 +265,7 @@ def _without_query(address: str) -> tuple[str, dict[str, str]]:
 def _put(name: str, change: Callable[[ToolServer | None], ToolServer | None]) -> None:
     def put(known: _Servers) -> _Servers:
         others = {one.name: one for one in known.servers}
-        server = change(others.get(name))
+        server = change(next((one for one in _with_own(known) if one.name == name), None))
         others.pop(name, None) if server is None else others.update({name: server})
         return _Servers(tuple(others.values()))
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.drafting.kinds import read_draft
-from engine.errors import TenonError
+from engine.errors import ConfigInvalid, TenonError
 from engine.messages import Failed
 from engine.model.config import read_config
 from engine.model.tensors import check_tensors
@@ -104,6 +104,19 @@ def test_a_number_of_a_config_takes_no_memory(
         else:
             bounded(read_model)
             bounded(lambda: read_config(CheckpointOutline(folder)))
+    finally:
+        file.write_text(original, encoding="utf-8")
+
+
+@pytest.mark.parametrize("factor", [1.5, 1 << 24, 2**40])
+def test_no_more_channels_turn_than_a_head_has(factor: float, folders: dict[str, Path]) -> None:
+    file = folders["gemma4"] / "config.json"
+    original = file.read_text(encoding="utf-8")
+    place = ("rope_parameters", "full_attention", "partial_rotary_factor")
+    file.write_text(json.dumps(changed(json.loads(original), place, factor)), encoding="utf-8")
+    try:
+        with pytest.raises(ConfigInvalid, match="wrong kind"):
+            read_config(Checkpoint(folders["gemma4"]))
     finally:
         file.write_text(original, encoding="utf-8")
 
