@@ -228,13 +228,16 @@ class ReplyRun:
         model, timings = self._model, self._clock.timings()
         self._chances.keep()
         repeats = model.placement.repeats
-        spoken, kind = None, self._request.prompt_kind
-        alone = timings.predicted_n >= _TELLING_TOKENS and not any(record.beside for record in self._clock.rounds)
-        if (kind is not None or alone) and self._reply.stop_reason and timings.predicted_ms > 0:
+        rounds, kind = [record for record in self._clock.rounds if not record.beside], self._request.prompt_kind
+        tells = kind is not None or (
+            timings.predicted_n >= _TELLING_TOKENS and len(rounds) == len(self._clock.rounds) and not self._busy
+        )
+        spoken = None
+        if tells and self._reply.stop_reason and timings.predicted_ms > 0:
             spoken = Spoken(timings.predicted_n - 1, timings.predicted_ms / 1e3, self._busy)
-        if (spoken is not None and kind is not None) or not self._busy:
+        if spoken is not None or not self._busy:
             self._planner.learn(
-                [record for record in self._clock.rounds if not record.beside],
+                rounds,
                 model.report.weights,
                 model.plan.placement,
                 self._mode,

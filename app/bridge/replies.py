@@ -37,7 +37,7 @@ from engine.messages import (
 )
 from engine.text.reply_parts import Spoken
 from engine.text.tool_calls import DESCRIBED, FORMATS
-from engine.tools.calling import OfferedTool, asks_again
+from engine.tools.calling import MadeCall, OfferedTool, asks_again
 
 # A kill of the window may cost 200 ms of text: what waits for this, then for the window and the writer's thread.
 _SAVE_MS = 25
@@ -327,15 +327,13 @@ class Replies(QObject):
         turn = max((step.turn for step in reply.steps), default=-1) + 1
         if self._queue.running is not None and self._queue.running.without_tools:
             return with_notice(reply, tr("The model asked for a tool again in place of an answer.")) if calls else reply
-        before = [step for step in reply.steps if step.turn == turn - 1]
-        failed = {(step.name, step.arguments, step.result) for step in reply.steps if step.turn < turn - 1}
-        made = {
-            (step.name, step.arguments)
-            for step in before
-            if step.state in ("done", "refused") or (step.name, step.arguments, step.result) in failed
-        }
+        made = [
+            MadeCall(step.turn, step.name, step.arguments, step.result, step.state not in ("done", "refused"))
+            for step in reply.steps
+        ]
+        place = next((step.place for step in reply.steps if step.turn == turn - 1), 0)
         over = bool(calls) and turn >= self._settings.tool_turns
-        if over or (before and asks_again(calls, made, reply.content[before[0].place :])):
+        if over or (made and asks_again(calls, made, reply.content[place:])):
             if over:
                 said = tr(
                     "After {count} rounds of calls the model had to answer without tools; the settings have the limit.",

@@ -18,7 +18,7 @@ from engine.sentences import legible
 from engine.text.reply_parts import Spoken
 from engine.text.tool_calls import DESCRIBED, FORMATS
 from engine.text.tool_calls.format import ToolFormat
-from engine.tools.calling import OfferedTool, Outcome, asks_again, call, end_session, list_tools, offered
+from engine.tools.calling import MadeCall, OfferedTool, Outcome, asks_again, call, end_session, list_tools, offered
 from engine.tools.servers import ToolServer, read_servers, servers
 
 _ROUNDS = 8
@@ -68,10 +68,7 @@ class TerminalTools:
         self._servers = {"all", *(one.name for one in known)}  # names that no tool's own can be taken for
         self._always: set[str] = set()  # names of tools that the user has allowed in this run
         self._rounds = rounds
-        # Names and arguments of the last turn's calls that were carried out, were refused, or failed once more
-        self._made = set[tuple[str, str]]()
-        self._failed = set[tuple[str, str, str]]()  # calls of earlier turns with their sentences
-        self._failing = set[tuple[str, str, str]]()  # and of this turn
+        self._made: list[MadeCall] = []  # in this reply
         self._form: ToolFormat = DESCRIBED
 
     def __bool__(self) -> bool:
@@ -99,8 +96,8 @@ class TerminalTools:
             )
             return True
         if turn == 0:
-            self._failed, self._failing = set(), set()
-        return turn > 0 and asks_again(calls, self._made, text)
+            self._made.clear()
+        return bool(self._made) and asks_again(calls, self._made, text)
 
     def results(self, calls: Sequence[ToolCall]) -> list[ChatMessage]:
         """Carry out the calls of a turn that the user allows.
@@ -108,18 +105,21 @@ class TerminalTools:
         Raises:
             KeyboardInterrupt: The user has given up.
         """
-        self._made.clear()
-        self._failed |= self._failing
-        return [ChatMessage("tool", self._result(one), answers=one.id) for one in calls]
+        found, turn = [], self._made[-1].turn + 1 if self._made else 0
+        for one in calls:
+            text, failed = self._result(one)
+            self._made.append(MadeCall(turn, one.name, one.arguments, text, failed))
+            found.append(ChatMessage("tool", text, answers=one.id))
+        return found
 
-    def _result(self, wish: ToolCall) -> str:
+    def _result(self, wish: ToolCall) -> tuple[str, bool]:
+        """Return what the model is told, and whether the call failed."""
         one = self._offered.get(wish.name)
         if one is None:
-            return "There is no tool of this name."
+            return "There is no tool of this name.", True
         if not self._may(one, wish):
             print(f"tenon: {legible(one.title)} was not called.", file=sys.stderr)
-            self._made.add((wish.name, wish.arguments))
-            return "The user did not allow this call."
+            return "The user did not allow this call.", False
         pressed: list[bool] = []  # a signal's handler takes no lock
         with on_interrupt(lambda: pressed.append(True)):
             try:
@@ -127,12 +127,7 @@ class TerminalTools:
             except Cancelled as error:
                 raise KeyboardInterrupt from error
         self._tell(one, outcome)
-        failure = (wish.name, wish.arguments, outcome.text)
-        if not outcome.failed or failure in self._failed:
-            self._made.add(failure[:2])
-        if outcome.failed:
-            self._failing.add(failure)
-        return outcome.text
+        return outcome.text, outcome.failed
 
     def _may(self, one: OfferedTool, wish: ToolCall) -> bool:
         names = {"all", one.title, one.server.name} | ({one.name} - self._servers)

@@ -186,7 +186,7 @@ class TargetCost:
 
     def waiting_s(self, width: int) -> float:
         """Return the seconds of a forward in which nothing is computed because weights are on their way."""
-        computing = self._computing_s(width, width) if self._plan.reads_ahead else 0.0
+        computing = self.computing_s(width) if self._plan.reads_ahead else 0.0
         return max(0.0, self.crossing_s(width) - computing)
 
     def prefill_s(self, tokens: int, chunk: int) -> float:

@@ -148,6 +148,7 @@ class ModelPlanner:
         # Another process may have written since: its measurements are kept too.
         path = self._path(weights)
         profile = read_profile(path)
+        standard = spoken is not None and kind is not None
         if spoken is not None and kind is not None:
             profile = profile.with_spoken(placement, drafter, kind, spoken)
         if spoken is None or not spoken.busy:
@@ -156,9 +157,9 @@ class ModelPlanner:
             profile = profile.with_reply(rounds, placement, drafter if guesses else None, kind).with_reuse(reuse)
             profile = profile if chances is None else profile.with_matches(chances)
         keep_profile(path, profile)
-        if spoken is not None and kind is not None and mode.name == "plain":
+        if standard and mode.name == "plain":
             self.renew()  # other models' predictions take its error at once
-        self.outdated |= (spoken is not None and kind is not None) or monotonic() - self._made_s > _RENEWED_EVERY_S
+        self.outdated |= standard or monotonic() - self._made_s > _RENEWED_EVERY_S
 
     def calibrate(
         self,

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,20 +87,39 @@ def offered(known: Iterable[ToolServer]) -> dict[str, OfferedTool]:
     return named
 
 
-def asks_again(calls: Sequence[ToolCall], made: Collection[tuple[str, str]], text: str) -> bool:
-    """Return whether a turn after calls brings nothing new: the calls just made, or no word at all.
+@dataclass(frozen=True)
+class MadeCall:
+    """A call of an earlier turn of a reply, and what the model was told."""
+
+    turn: int
+    name: str
+    arguments: str
+    result: str
+    failed: bool  # it was neither carried out nor refused
+
+
+def asks_again(calls: Sequence[ToolCall], made: Sequence[MadeCall], text: str) -> bool:
+    """Return whether a turn after calls brings nothing new: the calls of the turn before it, or no word at all.
 
     Small models ask for what they have just been told (Qwen2.5-Coder 1.5B reads the same file three times, then says
-    nothing); in a turn without tools they answer from it.
+    nothing); in a turn without tools they answer from it. A call that failed once may be tried again, and one of an
+    older turn too: tests are run once more after a change.
 
     Args:
         calls: Calls of the turn.
-        made: Names and arguments of the calls of the turn before it that were carried out or refused, or failed as
-            they had before. One that failed once may be tried again, and an older one too: tests are run once more
-            after a change.
+        made: Calls of all turns before it, at least one.
         text: What the turn says beside its calls.
     """
-    return all((one.name, one.arguments) in made for one in calls) if calls else not text.strip()
+    if not calls:
+        return not text.strip()
+    last = max(one.turn for one in made)
+    failed = {replace(one, turn=0) for one in made if one.failed and one.turn < last}
+    told = {
+        (one.name, one.arguments)
+        for one in made
+        if one.turn == last and (not one.failed or replace(one, turn=0) in failed)
+    }
+    return all((one.name, one.arguments) in told for one in calls)
 
 
 def call(
