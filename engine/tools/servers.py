@@ -251,9 +251,19 @@ def _from_json(text: str) -> list[tuple[ToolServer, dict[str, str]]]:
             raise wrong
         kind: Kind = "address" if address else "command"
         place, query = _without_query(place) if address else (place, {})
-        server = ToolServer(str(name), kind, place, () if address else tuple(map(str, arguments)))
-        found.append((server, {str(key): str(value) for key, value in secret.items()} | query))
+        server = ToolServer(name, kind, place, () if address else tuple(map(_text, arguments)))
+        found.append((server, {key: _text(value) for key, value in secret.items()} | query))
     return found
+
+
+def _text(value: object) -> str:
+    """Return a text or a number of JSON as text; a program would read "None" or "True" in another one's place."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InvalidOption(
+            "A server's JSON has {value} in the place of a text: write a text in quotes, or leave it out.",
+            value=json.dumps(value)[:40],
+        )
+    return str(value)
 
 
 def _without_query(address: str) -> tuple[str, dict[str, str]]:

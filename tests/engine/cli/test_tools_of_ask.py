@@ -230,6 +230,8 @@ def test_servers_of_a_file(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"no JSON", "no JSON of mcpServers"), (b"", "no JSON of mcpServers"), (b"[]", "no JSON of mcpServers"),
+        (b'{"a": {"command": "b", "env": {"KEY": null}}}', "has null in the place of a text"),
+        (b'{"a": {"command": "b", "args": [true]}}', "has true in the place of a text"),
         (b'{"mcpServers": ', "no JSON of mcpServers"), (b'{"mcpServers": {"a": {"command": 5}}}', "no JSON of mcpS"),
         (b"\xff\xfe{\0", "no text in UTF-8"), (b'{"mcpServers": {"\\u001b[2J": {"command": "a"}}}', "server's name"),
         (b'{"mcpServers": {"a": {"command": "no-such-program"}}}', "there is no program no-such-program"),
