@@ -55,7 +55,7 @@ _LOOKUP_GAIN = 2.0
 _FORWARD_OPERATORS, _FUSED_FORWARD_OPERATORS = 400, 150
 _LOOP_OPERATORS, _LOOP_BESIDE_MEASURED = 150, 40
 _HALF_BYTES = 2
-_TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
+_TREE_DEPTH, _TREE_WIDTH = 7, 10
 # Share of rounds in which LLMCad's draft made ahead is still valid: the whole best branch must have been accepted.
 _AHEAD_HOLDS = 0.3
 
@@ -260,13 +260,12 @@ class DraftCost:
         outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
         return computing + operators + outside
 
-    def tree_s(self, nodes: int, paced: bool = False) -> float:
-        """Return the seconds of drafting a tree: depth * T_D(width), or one T_D; see `DraftsCost.tree_s`."""
+    def tree_s(self, nodes: int) -> float:
+        """Return the seconds of drafting a tree: depth * T_D(width), or one T_D."""
         if not self.by_levels:
             return self.forward_s(1)
-        deepest = _PACED_DEPTH if paced else _TREE_DEPTH
         # The kept nodes grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
-        depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
+        depth = min(_TREE_DEPTH, nodes, round(1 + 1.6 * math.sqrt(nodes)))
         width = max(1, min(_TREE_WIDTH, nodes // depth))
         return depth * self.forward_s(width)
 
@@ -292,14 +291,9 @@ class DraftsCost:
         """Share of the work drafted ahead that is of use."""
         return _AHEAD_HOLDS if all(draft.by_levels for draft in self._drafts) else 0.0
 
-    def tree_s(self, nodes: int, paced: bool = False) -> float:
-        """Return the seconds of drafting a tree.
-
-        Args:
-            nodes: Nodes of the tree.
-            paced: True if branches grow step by step (LLMCad), so that a larger tree is deeper too.
-        """
-        return self._curve.factor(nodes) * sum(draft.tree_s(nodes, paced) for draft in self._drafts)
+    def tree_s(self, nodes: int) -> float:
+        """Return the seconds of drafting a tree of so many nodes."""
+        return self._curve.factor(nodes) * sum(draft.tree_s(nodes) for draft in self._drafts)
 
 
 def plain_round(target: TargetCost) -> Round:
@@ -321,7 +315,7 @@ def drafted_rounds(
     """
     rounds = []
     for nodes in draft_sizes(largest):
-        drafting_s = 0.0 if draft is None else draft.tree_s(nodes, paced=ahead)
+        drafting_s = 0.0 if draft is None else draft.tree_s(nodes)
         if ahead and draft is not None:
             drafting_s -= min(drafting_s, target.waiting_s(nodes + 1)) * draft.ahead_holds
         rounds.append(_mean(target, expected, nodes, drafting_s))

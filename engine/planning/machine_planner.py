@@ -19,6 +19,7 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MEMORY_TITLES, MODES, Mode
+from engine.modes.mode import STREAMED_NODES
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,
@@ -491,41 +492,30 @@ class MachinePlanner:
     def _round(
         self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile
     ) -> tuple[TargetCost, Round, DraftsCost | None]:
-        target = self._cost(load, profile)
-        taken = mode.taken(drafts)
-        drafting = self._drafts_cost(mode, load, drafts, profile) if taken else None
-        return target, self._predicted(mode, target, taken, drafting, profile), drafting
-
-    def _predicted(
-        self,
-        mode: Mode,
-        target: TargetCost,
-        drafts: Drafts,
-        drafting: DraftsCost | None,
-        profile: Profile,
-    ) -> Round:
-        """Return the round that a mode's schedule arrives at."""
-        if mode.drafts and drafting is not None:
-            expected = self._expected(mode, drafts, profile)
-            return drafted_round(target, drafting, expected, _most_nodes(mode), mode.drafts_ahead)
+        """Return the round that a mode's schedule arrives at, with the costs that it comes from."""
+        target, nodes = self._cost(load, profile), _most_nodes(mode, load)
+        if taken := mode.taken(drafts):
+            drafting = self._drafts_cost(mode, load, drafts, profile)
+            expected = self._expected(mode, taken, profile, nodes)
+            return target, drafted_round(target, drafting, expected, nodes, mode.drafts_ahead), drafting
         if mode.looks_up:
             expected = profile.expectation(drafter_key(mode.name), lookup_expectation())
-            return drafted_round(target, None, expected)
-        return plain_round(target)
+            return target, drafted_round(target, None, expected, nodes), None
+        return target, plain_round(target), None
 
-    def _expected(self, mode: Mode, drafts: Drafts, profile: Profile) -> Expectation:
-        """Return the yield of the drafts together: until it is measured, that of the best of them alone."""
-        alone = [self._alone(mode, draft, profile) for draft in drafts]
+    def _expected(self, mode: Mode, drafts: Drafts, profile: Profile, nodes: int) -> Expectation:
+        """Return the yield of the drafts together: until it is measured, that of the best with so many nodes alone."""
+        alone = [self._alone(mode, draft, profile, nodes) for draft in drafts]
         before = alone[0]
         if mode.takes_several or mode.finds_matches(mode.values(self._options.mode_options)):
             looked_up = profile.expectation(drafter_key(_LOOKUP), lookup_expectation())
-            before = best_expectation([*alone, looked_up], _most_nodes(mode))
+            before = best_expectation([*alone, looked_up], nodes)
         return profile.expectation(self._drafter(mode, drafts), before)
 
     def _drafter(self, mode: Mode, drafts: Drafts) -> str:
         return drafter_of(mode, self._options.mode_options, drafts)
 
-    def _alone(self, mode: Mode, draft: DraftKind, profile: Profile) -> Expectation:
+    def _alone(self, mode: Mode, draft: DraftKind, profile: Profile, nodes: int) -> Expectation:
         counted = draft.counted(self._target.digest)
         before = counted_expectation(counted) if counted else published_expectation(draft.published)
         if not mode.takes_several:
@@ -533,7 +523,7 @@ class MachinePlanner:
         # Yields of replies with this draft alone hold beside other drafts too.
         known = (drafter_key(other.name, draft.digest) for other in MODES.values() if not other.takes_several)
         measured = [profile.expectation(key, before) for key in known if key in profile.yields]
-        return best_expectation(measured, _most_nodes(mode)) if measured else before
+        return best_expectation(measured, nodes) if measured else before
 
     def _widths(
         self, mode: Mode, load: LoadPlan, target: TargetCost, drafting: DraftsCost | None
@@ -542,9 +532,10 @@ class MachinePlanner:
         if drafting is None or mode.takes_several or mode.drafts_ahead or any(one.by_levels for one in drafts):
             return ()
         profile = self._profiles(load.weights.name)
-        expected = self._expected(mode, drafts, profile)
+        nodes = _most_nodes(mode, load)
+        expected = self._expected(mode, drafts, profile, nodes)
         measured = profile.width_speeds(self._drafter(mode, drafts))
-        rounds = (plain_round(target), *drafted_rounds(target, drafting, expected, _most_nodes(mode)))
+        rounds = (plain_round(target), *drafted_rounds(target, drafting, expected, nodes))
         return tuple(
             WidthSpeed(each.nodes + 1, each.tokens_per_second, measured.get(each.nodes + 1)) for each in rounds
         )
@@ -622,7 +613,8 @@ def _with_reasons(modes: Sequence[ModePlan], chosen: str, why: str) -> tuple[Mod
     )
 
 
-def _most_nodes(mode: Mode) -> int:
+def _most_nodes(mode: Mode, load: LoadPlan) -> int:
     """Return the most nodes of a mode's draft."""
-    nodes: int = mode.values({}).get("draft_nodes", 15)
+    streams = load.placement.streams
+    nodes: int = mode.values({}, streams).get("draft_nodes", STREAMED_NODES if streams else 15)
     return nodes

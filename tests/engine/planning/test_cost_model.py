@@ -237,7 +237,6 @@ def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
     draft = DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False)
     assert draft.tree_s(15) == pytest.approx(7 * draft.forward_s(2))
     assert draft.tree_s(3) == pytest.approx(3 * draft.forward_s(1))
-    assert draft.tree_s(63, paced=True) > draft.tree_s(63)
     assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(2 * DRAFT.read_elements / 200e9)
     slow = DraftsCost([draft], {3: 2 * draft.tree_s(3)})
     assert slow.tree_s(7) == 2 * draft.tree_s(7)
@@ -267,7 +266,7 @@ def test_medusa_heads_draft_any_tree_in_one_pass_that_nothing_hides() -> None:
     draft = MedusaDraft(OpenedModel("heads", Path("heads")), "", MedusaLayout(heads, 1, width, rows, None), config)
     cost_of = DraftCost(draft, Q8_0, SPEEDS, on_gpu=False)
     read = Q8_0.matrix_bytes(5 * (width + rows), width)
-    assert cost_of.tree_s(1) == cost_of.tree_s(63, paced=True) == pytest.approx(read / 10e9, rel=1e-3)
+    assert cost_of.tree_s(1) == cost_of.tree_s(63) == pytest.approx(read / 10e9, rel=1e-3)
     assert cost_of.forward_s(1000) == cost_of.forward_s(1)  # a prompt is none of theirs
     streamed = cost(StreamedPlan.of(22, 0))
     ahead = drafted_round(streamed, DraftsCost([cost_of]), everywhere(5.0), 63, ahead=True)
@@ -413,7 +412,7 @@ def test_a_third_of_what_is_drafted_ahead_is_of_use_at_most() -> None:
     expected = everywhere(5.0)
     found = drafted_round(streamed, drafts, expected, 63, ahead=True)
     given = TokenYield(5.0).tokens(found.nodes)
-    drafting_s = drafts.tree_s(found.nodes, paced=True)
+    drafting_s = drafts.tree_s(found.nodes)
     assert drafting_s < streamed.waiting_s(found.nodes + 1)  # so all of it is hidden where it is of use
     seconds = given / found.tokens_per_second - streamed.forward_s(found.nodes + 1) - streamed.loop_s
     assert 0.65 * drafting_s <= seconds <= 0.75 * drafting_s

@@ -621,6 +621,12 @@ def test_wide_trees_are_taken_where_rows_cost_little() -> None:
         assert plan.mode("ghidorah").draft_nodes == nodes
 
 
+def test_drafts_of_a_streamed_model_are_as_wide_as_its_schedule_makes_them() -> None:
+    plan = plan_machine(machine("laptop-16gb-2gb"), target("llama-7b"), small_draft(), LoadOptions(weights="bf16"))
+    assert plan.mode("plain").load.placement.streams
+    assert [plan.mode(name).draft_nodes for name in ("dovetail", "llmcad")] == [63, 63]
+
+
 def with_prompt_tokens(name: str, model: str, tokens: tuple[float, ...] = ()) -> MachinePlan:
     """Three prompt tokens, with the tokens of a round of 3, 7 and 15 rows that were counted."""
     config = target(model).config
