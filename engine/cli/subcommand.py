@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import signal
@@ -153,6 +154,13 @@ def add_threads_option(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def as_json(options: argparse.Namespace, value: Any) -> bool:
+    """Print a value as JSON if that is asked for, and return whether it is."""
+    if options.json:
+        print(json.dumps(value, ensure_ascii=False))
+    return bool(options.json)
 
 
 def tell(options: argparse.Namespace, text: str) -> None:
