@@ -15,13 +15,12 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import models
 
 from engine.errors import UnsupportedModel
-from engine.files import read_text_file
+from engine.files import read_table
 from engine.gguf.config import end_ids_by_text
 from engine.gguf.config import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
 from engine.gguf.tokenizer import Vocabulary, merges_by_score
-from engine.json_text import read_json
 from engine.messages import ChatMessage, PictureLayout, Role, Thinking, Tool
 from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
@@ -346,10 +345,7 @@ def plain_transcript(messages: Sequence[ChatMessage]) -> str:
 def read_end_ids(folder: Path) -> tuple[int, ...]:
     """End-of-text ids of a folder: generation_config.json's where it names some, else config.json's."""
     for name in ("generation_config.json", "config.json"):
-        try:
-            value = read_json(read_text_file(folder / name)).get("eos_token_id")
-        except (OSError, ValueError, AttributeError):
-            continue
+        value = read_table(folder / name).get("eos_token_id")
         found = [item for item in (value if isinstance(value, list) else [value]) if type(item) is int]
         if found:
             return tuple(found)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
-from engine.files import read_text_file
+from engine.files import read_table
 from engine.gguf.rotations import refused
 from engine.gguf.stored_tensor import BF16, MXFP4, Encoding, Part, type_name
 from engine.json_text import read_json
@@ -565,10 +565,8 @@ def completed(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
         return {"architectures": [_PRISM_ARCHITECTURE], **config}
     if settings_of(config):
         return config
-    try:
-        told = read_json(read_text_file(folder / MODELOPT_CONFIG))
-        settings = dict(told["quantization"])
-    except (OSError, ValueError, KeyError, TypeError):
+    settings = read_table(folder / MODELOPT_CONFIG).get("quantization")
+    if not isinstance(settings, dict):
         return config
     return {**config, "quantization_config": {"quant_method": "modelopt", **settings}}
 
