@@ -83,8 +83,6 @@ class Benchmark:
         modes: The model with the draft and the memory of each mode, by its name; or why it cannot run.
         submit: Takes commands for an engine.
         on_event: Takes `BenchmarkProgress`, a `BenchmarkRow` after each mode and `BenchmarkFinished` once.
-        prompts: By kind.
-        max_tokens: Of each reply.
     """
 
     def __init__(

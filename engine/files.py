@@ -127,7 +127,6 @@ def unfinished_file(path: Path, mark: str = "") -> Path:
     Files that killed processes have left under such names are deleted.
 
     Args:
-        path: The file.
         mark: Tells threads of this process apart that write it at the same time.
     """
     with suppress(OSError):
@@ -143,7 +142,6 @@ def write_whole(path: Path, content: str | bytes, hidden: bool = False) -> None:
 
     Args:
         path: Its place, in a folder that is there.
-        content: All of it.
         hidden: Its name begins with a full stop as long as it is unfinished.
 
     Raises:

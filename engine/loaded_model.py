@@ -119,7 +119,6 @@ class LoadedModel:
         """Load a model as planned.
 
         Args:
-            run: Run that it is loaded for.
             plan: Places of target and drafts: those of the run, unless a GPU failed with these.
             progress: Called with bytes of weights read, and in all.
             check: Called often, by this load and by the replies that follow; raises `Cancelled` when the running

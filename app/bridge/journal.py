@@ -301,7 +301,6 @@ class UnsentMessages(QObject):
     """Remembers each change and writes it, as fast as the disk takes it. None is the chat to come.
 
     Args:
-        journal: Writes.
         read: Reads what the disk holds of a chat; called once for each that is shown.
     """
 

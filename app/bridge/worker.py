@@ -41,7 +41,6 @@ class Worker(QObject):
     The thread starts with the first piece. It is a daemon: one that waits for the net does not keep the program.
 
     Args:
-        name: Name of the thread.
         mistake: Makes the error of a piece of work that failed by a mistake of Tenon's, from its details.
     """
 

@@ -233,7 +233,6 @@ def former_mode(name: object, model: str, drafts: Sequence[str] = ()) -> LoadOpt
     """Return what the mode of an older version's file stands for, or None if that is nothing here.
 
     Args:
-        name: Name in the file.
         model: Model that it was chosen for.
         drafts: Drafts that were chosen for the model.
     """

@@ -103,7 +103,6 @@ class NameDialog(Sheet):
         title: The dialog's title, and the field's label.
         button: Text of the button that accepts.
         name: Text in the field at first.
-        then: Called with the name.
     """
 
     def __init__(

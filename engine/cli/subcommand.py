@@ -307,7 +307,6 @@ def told(kind: str, message: str) -> str:
 
     Args:
         kind: Name of the error's class.
-        message: The sentence.
     """
     return " ".join(filter(None, (message, _REMEDIES.get(kind))))
 

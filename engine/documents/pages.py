@@ -113,7 +113,6 @@ def clean(text: str, as_written: bool = False) -> str:
     """Return a paragraph without runs of spaces, controls and halves of characters; line feeds stay.
 
     Args:
-        text: The paragraph.
         as_written: Keep spaces too, except at the ends of lines.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")

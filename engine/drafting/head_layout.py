@@ -249,7 +249,6 @@ def nested_config(inner: dict[str, Any], model_type: str, prefix: str, tensors: 
 
     Args:
         inner: A transformers config, from which default values may be left out.
-        model_type: Type of the model.
         prefix: Beginning of its tensors' names.
         tensors: Number of tensors.
 

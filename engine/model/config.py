@@ -261,7 +261,6 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[st
     """Read a checkpoint's config.
 
     Args:
-        checkpoint: The checkpoint.
         families: Families that it may be of, by architecture.
 
     Raises:
@@ -403,7 +402,6 @@ def translate(architecture: str, names: Collection[str], config: Mapping[str, An
         architecture: Name of its class.
         names: Names of a checkpoint's tensors, as far as they are known.
         config: Values of config.json, with every default.
-        family: Its family.
 
     Raises:
         ValueError: A value makes no sense.

@@ -221,7 +221,6 @@ class ConversionKeeper:
         """Take rows of a matrix, one piece after the other; a matrix may begin again in another type.
 
         Args:
-            name: Name of the matrix.
             piece: Piece that the rows come from.
             kind: Type of the rows.
             rows: Bytes of the rows; they are copied.

@@ -70,7 +70,6 @@ class FusedModel:
     """Layers, the final norm and the head.
 
     Args:
-        config: Config of the model.
         layers: All layers of the model; none if they are computed before.
         norm: Final norm with its gain in the host's memory, or None.
         head: Map from hidden states to logits.

@@ -99,7 +99,6 @@ class KVCache:
         capacity: Most rows, committed and uncommitted together.
         dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only
             the kernel library reads and writes those, for fused layers, see `engine.model.fused_layer`.
-        device: Device of the tensors.
         short_text_limit: Length of LongRoPE's short texts: longer ones are rotated differently, from their first
             token on.
         elsewhere: Sides of the first layers, for as many as compute on another device.
@@ -301,7 +300,6 @@ class KVCache:
         """Write the rows of a forward where `place` said.
 
         Args:
-            layer: Index of the layer.
             keys: (n, kv_heads, head_dim), rotated.
             values: (n, kv_heads, head_dim).
             first_row: First row of the result (sliding windows).

@@ -198,8 +198,6 @@ def mix(
     """Return the experts' results for (n, h) normalised rows; each expert takes all rows that chose it at once.
 
     Args:
-        mixture: Mixture of the model.
-        experts: Experts of the layer.
         rows: Normalised rows.
         routed: (n, h) input of the router.
         network: The gated network of an expert's matrices over some rows.

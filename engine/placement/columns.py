@@ -180,7 +180,6 @@ def balanced_ratios(sizes: Sizes, units: Units, rows: int, most_share: float) ->
     """Return shares with which both units take equally long for each kind of matrix; none if the GPU is no help.
 
     Args:
-        sizes: Sizes of the model.
         units: Seconds of the forwards that are divided.
         rows: Rows of these that cross; 0 within one memory.
         most_share: Largest share of a matrix on the GPU.
@@ -364,7 +363,6 @@ def _nearest(made: Callable[[Ratios], ColumnsPlan], ways: Sequence[Ratios], size
     Args:
         made: Makes a plan of shares.
         ways: Shares from none on the GPU to the most.
-        sizes: Sizes of the model.
         room: Memory that may be taken.
     """
 

@@ -158,7 +158,6 @@ class FromDisk(Placement):
     that are read for the first time from a file that Tenon made are compared with their checksum.
 
     Args:
-        model: The model.
         check: Called while the weights that stay are read; raises to cancel.
 
     Raises:

@@ -153,7 +153,6 @@ class LayerRoom:
     """Makes layers, each in the memory of the one before.
 
     Args:
-        model: The model.
         vectors: Norms and biases of all layers, float32, by the names of their tensors.
     """
 
@@ -170,7 +169,6 @@ class LayerRoom:
         """Make a layer, which is valid until the next one is made.
 
         Args:
-            index: Index of the layer.
             memory: Memory that its extents were read into.
         """
         if index not in self._made:
@@ -220,7 +218,6 @@ class LayerRing:
     read while tokens are sampled and drafted.
 
     Args:
-        reader: Reader of the files.
         layers: Places of each layer, in the order in which they are needed.
         buffers: Number of buffers.
     """

@@ -150,7 +150,6 @@ class Split(Resident):
 
     Args:
         host: The model without the layers on the device.
-        held: The layers on the device.
         side: The device and the types there.
         link: The way there.
     """

@@ -87,7 +87,6 @@ class ExpertRoom:
     its experts.
 
     Args:
-        model: The model, which has experts.
         kept: Experts of each layer that stay.
         check: Compares the bytes that were read into memory with their checksum; raises if they differ.
     """
@@ -148,7 +147,6 @@ class ExpertRoom:
         """Bring the experts that rows have chosen, which stay until the next call.
 
         Args:
-            layer: Index of the layer in the model.
             chosen: Experts, those of the last row first.
 
         Returns:

@@ -63,7 +63,6 @@ def plan_copy(original: Original, to: str, weighed: bool) -> CopyPlan:
     """Choose the copy's types.
 
     Args:
-        original: The model.
         to: A key of `MIXTURES`.
         weighed: True if it will be known how much an error of each column counts.
     """
@@ -117,8 +116,6 @@ def write_copy(
     """Write a copy, or go on with one.
 
     Args:
-        original: The model.
-        plan: Plan of the copy.
         importance: How much an error of each column counts, as far as it is known.
         path: The file, in a folder of its own that is there.
         progress: Called with bytes written, and in all.

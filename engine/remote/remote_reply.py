@@ -54,7 +54,6 @@ class RemoteReply:
     """Reply to one request that `check_request` has passed.
 
     Args:
-        model: Model of the server.
         request: Conversation or raw prompt, with its sampling.
         load_ms: Time that the first question to the server took; None if it was asked before.
         emit: Takes events.

@@ -296,7 +296,6 @@ async def watch(link: EngineLink, tick_s: float = TICK_S) -> None:
     """End an engine that owes answers and does not go on with any; the next request starts another.
 
     Args:
-        link: Link to the engine.
         tick_s: Time between two looks.
     """
     silent, heard = 0, -1

@@ -105,10 +105,6 @@ class Exchange(ABC):
     A request for several choices is several of `Generate`, and the index says which an event belongs to. A stream is
     `opened` once for each of them, gets any number of `delta`, then `ended`, and after the last of them `closed`.
 
-    Args:
-        fields: The request.
-        served: The model.
-
     Raises:
         Refused: The fields are no request.
     """
@@ -327,7 +323,6 @@ def content(message: Fields, field: str, pictures: list[Picture] | None = None) 
 
     Args:
         message: The object.
-        field: The field.
         pictures: Takes the pictures among the parts, which are not read yet; None if only texts have a place here.
     """
     value = message.value(field)

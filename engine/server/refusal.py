@@ -57,7 +57,6 @@ def refusal(error: ErrorReport, places: Mapping[str, str]) -> Refused:
     """Return the refusal that tells of a request's failure in the engine.
 
     Args:
-        error: The failure.
         places: Field of the request for each part of it that an error may be about.
     """
     status, message, field = _BY_KIND.get(error.kind, 500), error.message, places.get(error.about, "")

@@ -150,7 +150,6 @@ class ModelServer(uvicorn.Server):
     """Server that ends what runs with an error for each client before it closes their connections.
 
     Args:
-        link: Link to the engine.
         app: Application that answers requests.
         tell: Told with `Notice`, at most once in `CROWDED_S`, that other programs keep too many connections open.
         share: Share of the connections that a server may have.
@@ -306,7 +305,6 @@ class BackgroundServer:
     Args:
         port: Port of this computer alone, or of the page for phones; 0 takes any.
         key: Key that each request has to bring, or the phones that get the page.
-        served: The model.
         start: Gives it the engine.
 
     Raises:

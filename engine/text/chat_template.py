@@ -64,7 +64,6 @@ class ChatTemplate:
     """Turns messages into a text.
 
     Args:
-        source: The template.
         special_tokens: Texts of special tokens by the names that templates use, ``bos_token`` and the like.
     """
 

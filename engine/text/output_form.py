@@ -100,7 +100,6 @@ class TokenMask:
     That process may end at any time: it is told the form and the tokens again where it does not know them.
 
     Args:
-        tokenizer: Tokenizer of the model.
         places: Model, and cache of its tokenizer, where that process reads the tokenizer for itself.
         grammar: Grammar of `form_grammar`.
         mark: Text after which the form begins; empty if it begins at once.
@@ -208,8 +207,6 @@ def form_grammar(
     It was compiled once within its bounds, in a preparer's process.
 
     Args:
-        tokenizer: Of the model.
-        form: Of the reply.
         tools: Tools that it may call, with arguments that hold to their schemas, or with any values where no
             grammar can follow a schema; beside a form, of which it is the one or the other, a JSON schema.
         answer: Text that a form without tools waits for; empty where it begins at once.

@@ -61,7 +61,6 @@ class Preparation:
     """Prepares the requests of one model.
 
     Args:
-        tokenizer: The model's.
         folder: The model, where a process reads the tokenizer for itself.
         cache: Folder of what takes long to make of a tokenizer.
     """
@@ -247,7 +246,6 @@ def fit_prompt(
 
     Args:
         request: One that `check_request` has passed.
-        tokenizer: The model's.
         context: Tokens of context, prompt and reply together.
         emit: Takes what the person is told of it.
         layouts: Layouts of the request's pictures, by their digests.

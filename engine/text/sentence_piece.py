@@ -108,10 +108,8 @@ def kept_merges(
     """Return what `merges_by_score` makes of a vocabulary, from the folder where it is there, and keep it.
 
     Args:
-        folder: Of files that can be made again.
-        tokens: Texts of the tokens.
-        kinds: Of each, as GGUF numbers them.
-        scores: Of each.
+        folder: Folder for files that can be made again.
+        kinds: Kinds of the tokens, as GGUF numbers them.
     """
     digest = hashlib.sha256(repr(_VERSION).encode())
     digest.update("\0".join(tokens).encode("utf-8", "surrogateescape"))

@@ -196,7 +196,6 @@ class Tokenizer:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say).
 
         Args:
-            text: The text.
             control: Control tokens that are written in it are control tokens; else they are words.
             most: Tokens beyond which only their number is wanted, and `CutShort` is enough; None for no limit.
         """
@@ -368,10 +367,7 @@ def _rendered(
     """Return the text of a conversation, with turns in an order that the template takes without leaving any out.
 
     Args:
-        template: The template.
-        messages: The turns.
         thinking: Wishes, as for `ChatTemplate.render`.
-        tools: Tools, as for it.
         mark: Text that stands for a picture afterwards; the template writes it, or else it is put into the turns.
 
     Raises:

@@ -215,7 +215,6 @@ def get_public(
     """Return where a page was found, and the answer, by connections to the very addresses that were checked.
 
     Args:
-        address: Its address.
         accept: Media types that are asked for.
         most_bytes: Most bytes of the answer.
 

@@ -228,7 +228,6 @@ class DraftNetwork(FeatureGuesser):
     """A feature draft: fusion and blocks; embedding and head are the target's.
 
     Args:
-        shape: Sizes of the draft.
         token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
     """
 
@@ -384,7 +383,6 @@ class MedusaNetwork(FeatureGuesser):
     """Medusa heads (Cai et al. 2024, section 2.1).
 
     Args:
-        target: The target.
         heads: Number of heads, 1 to 16.
         blocks: Blocks of each head.
         own_maps: True if each has an output map of its own.

@@ -122,7 +122,6 @@ def scale_grid(
     """Return the columns of each scale of a matrix, or of a stack of matrices, and the scales by lines.
 
     Args:
-        name: Name of the matrix.
         shape: Shape of the matrix.
         scales: One for all, for each row, or for each block of rows and columns.
         block: Rows and columns of a block as the config has them, whose last ones may be cut; None for what divides.

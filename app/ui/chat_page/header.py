@@ -348,7 +348,6 @@ class ModelMenus(QObject):
 
     Args:
         workspace: Knows what there is to choose from.
-        model: The button with the models.
         draft: The button with the drafts and the places in memory.
         page: The widget that dialogs stand above.
     """

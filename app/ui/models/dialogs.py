@@ -241,7 +241,6 @@ class ServerDialog(Sheet):
     Args:
         servers: Ask and keep it.
         address: In the field at first.
-        name: The same.
     """
 
     added = Signal(object)  # ServerEntry

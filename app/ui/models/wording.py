@@ -116,7 +116,6 @@ def download_time(size_bytes: int, bytes_per_s: int) -> str:
     """Return the time of a download: at the connection's speed as it was measured, else at a usual one, named as such.
 
     Args:
-        size_bytes: Size of the download.
         bytes_per_s: Speed of the last download here; 0 if there was none.
     """
     speed = bytes_per_s or _USUAL_BYTES_PER_S

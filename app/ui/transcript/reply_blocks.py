@@ -172,8 +172,6 @@ class ReplyBlocks(QWidget):
         """Move the pieces that the ended section has no blocks for to the one that begins.
 
         Args:
-            last: The section that has ended.
-            blocks: Its blocks.
             skipped: True if some of its text was skipped, so that its pieces are dropped.
         """
         final, self._final = self._final, 0

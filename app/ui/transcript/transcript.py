@@ -58,7 +58,6 @@ class Transcript(MessageColumn):
     to them, and those that were left far behind are given up.
 
     Args:
-        engine: The engine's state.
         alternatives: Ids of the versions of a message, itself included, oldest first.
     """
 

@@ -158,7 +158,6 @@ def text_rule(name: str, of: Mapping[str, Any], end: str, end_rule: str) -> tupl
     """Rules of a text that is written as it is.
 
     Args:
-        name: Of the rule.
         of: The text's schema.
         end: What stands behind the text.
         end_rule: The same in the grammar's words.

@@ -52,7 +52,6 @@ class UnmarkedCalls:
         """Look for the first call.
 
         Args:
-            text: Of an answer.
             whole: Nothing more comes.
             at_line: The text begins a line.
             end: A call that begins there or behind is not looked for; one before may go on there.
