@@ -191,11 +191,6 @@ class HelpPage(PlacePage):
         self._show(article, article.title, self._text.of(article))
         self.looked_at.emit()
 
-    def show_found(self, text: str) -> None:
-        """Show what a search finds."""
-        self.search.setText(text)
-        self._searched(text)
-
     @Slot()
     def refresh(self) -> None:
         """More is known of this computer: an article that is shown says it."""

@@ -330,9 +330,5 @@ def _ask_for(reference: str) -> None:
         if sum(path.stat().st_size for path in files) * _SHARE_OF_MEMORY > memory_bytes:
             return
         for path in files:
-            _advise(path)
-
-
-def _advise(path: Path) -> None:
-    with path.open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+            with path.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)

@@ -36,7 +36,7 @@ from engine.messages import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused
-from engine.server.tools import openai_calls
+from engine.server.tools import earlier_call
 from engine.text.reply_parts import Calls, ReplyParts, Said
 from engine.text.tool_calls import FORMATS
 
@@ -314,7 +314,8 @@ def turn(message: Fields) -> ChatMessage:
     answers = message.text("tool_call_id") or message.text("tool_name") or ""
     pictures: list[Picture] | None = [] if _ROLES[role] == "user" else None
     words = content(message, "content", pictures)
-    calls = openai_calls(message)
+    called = message.objects("tool_calls")
+    calls = tuple(earlier_call(one.inner("function"), "arguments", one.text("id")) for one in called)
     return ChatMessage(_ROLES[role], words, pictures=tuple(pictures or ()), calls=calls, answers=answers)
 
 

@@ -168,7 +168,7 @@ def _find(name: str, parts: Parts, block: Block = None) -> Found | None:
     if part.dtype == torch.uint8 and f"{name}_scale_2" in parts:
         return _find_nvfp4(name, name, f"{name}_scale_2", parts)
     if part.dtype == torch.int8 and f"{name}_scale" in parts:
-        return _find_bytes(name, parts, block)
+        return _integers(name, name, part.shape, 8, parts, block)
     return None
 
 
@@ -223,10 +223,6 @@ def _find_packed(name: str, base: str, parts: Parts) -> Found:
     if packed.dtype != torch.int32 or lead != told[:-1] or not 1 <= bits <= 8 or -(-told[-1] * bits // 32) != words:
         raise misfit(base, _shapes(packed.shape, tuple(told)))
     return _integers(base, name, tuple(told), bits, parts, None, (f"{base}_shape",))
-
-
-def _find_bytes(name: str, parts: Parts, block: Block) -> Found:
-    return _integers(name, name, parts[name].shape, 8, parts, block)
 
 
 def _integers(

@@ -142,7 +142,7 @@ class MessageCommands(QObject):
 
     def _to_edit(self) -> int | None:
         """Return the id of the user's message in hand, or of the one that the reply in view answers."""
-        own = self._in_hand(_is_own)
+        own = self._in_hand(lambda view: isinstance(view, OwnMessage))
         if own is not None:
             return own.message.id
         reply = self._in_hand(lambda view: True)
@@ -210,10 +210,6 @@ class MessageCommands(QObject):
         chat = self._beside(step)
         if chat is not None:
             self._shelf.open(chat)
-
-
-def _is_own(view: MessageView) -> bool:
-    return isinstance(view, OwnMessage)
 
 
 def _can_copy(view: MessageView) -> bool:

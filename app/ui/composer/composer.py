@@ -303,10 +303,6 @@ class Composer(QWidget):
         self.tokens.setText(tr("+ {count} tokens", count=count))
         self.tokens.setToolTip(tr("Your message and its files have {count} tokens", count=count))
 
-    def set_placeholder(self, text: str) -> None:
-        """Set the placeholder of the empty field."""
-        self.prompt.setPlaceholderText(text)
-
     def enterEvent(self, event: QEnterEvent) -> None:
         self.update()
 
