@@ -123,7 +123,7 @@ def from_plain(kind: type[_T], data: object, patient: bool = False) -> _T:
     Unknown keys are left out, so that a newer version's file can be read.
 
     Args:
-        data: What JSON has read.
+        data: Value that JSON has read.
         patient: Leave out items of another type, and fields of another type that have a default.
 
     Raises:

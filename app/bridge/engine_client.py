@@ -78,10 +78,6 @@ class Question:
     Args:
         command: With its request's number.
         give_up: Tells the engine to give it up, and whether it is to be killed where it does not.
-
-    Attributes:
-        command: The same.
-        open: True while something is to come.
     """
 
     def __init__(self, command: Request, give_up: Callable[[Question, bool], None]) -> None:
@@ -91,7 +87,7 @@ class Question:
         self._give_up = give_up
         self._told: list[tuple[type, Callable[[Any], None]]] = []
         self._failed: Callable[[ErrorReport], None] | None = None
-        self.open = True
+        self.open = True  # True while something is to come
 
     def each(self, tell: Callable[[Event], None]) -> Question:
         """Tell of each event."""
@@ -351,7 +347,7 @@ class EngineClient(QObject):
 
     @Slot()
     def _leave(self) -> None:
-        """No signal ends a process in a system call that does not return: go on without it."""
+        """Go on without the process: no signal ends one in a system call that does not return."""
         if self._host is not None:
             self._host.leave()
             self._last_words = tr(_ENDLESS)

@@ -193,7 +193,7 @@ class HelpPage(PlacePage):
 
     @Slot()
     def refresh(self) -> None:
-        """More is known of this computer: an article that is shown says it."""
+        """Fill the shown article in again: more may be known of this computer."""
         if self._article is not None and self.isVisible():
             self.body.set_text(self._text.of(self._article))
             self._fit_body()

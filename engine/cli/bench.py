@@ -60,7 +60,7 @@ def _bench(options: argparse.Namespace) -> int:
         _calibrate(wanted)
     plan = model_planner(wanted).plan
     planned = {mode.mode: mode.drafts for mode in plan.modes if not mode.refusal}
-    # Of the drafts that are there for all modes, a plan has those of each mode.
+    # A plan has the drafts of its mode, among those that are there for all modes.
     words = tuple(draft for draft in wanted.drafts if draft not in named_drafts(wanted.drafts))
     modes = {
         name: _asked(name, replace(wanted, drafts=words) if name in planned else wanted, planned.get(name, ()))

@@ -379,7 +379,7 @@ class ChainDraft(Drafter):
         # For each step of the head's last chain: its guesses, the match's token, and the token that it went on with
         self._guessed: list[tuple[Guesses, Guess | None, int]] = []
         self._missed = 0  # tokens since it was asked
-        # That the head is asked is decided a round ahead, so that rows for one that is not stay where they are.
+        # A round ahead it is decided whether the head is asked; rows for a head that is not asked stay where they are.
         self.wants_hidden = False
 
     def reset(self, prompt: Sequence[int]) -> int:

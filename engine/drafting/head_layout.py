@@ -131,7 +131,7 @@ _OUTER = (
 )
 Kind = Literal["eagle", "dovetail", "eagle3"]
 
-#: What vLLM's format keeps for training alone.
+#: Keys of vLLM's format that only training needs.
 _TRAINING_ONLY = ("verifier_norm.weight", "verifier_lm_head.weight")
 MISMATCH = mark(
     "The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose "

@@ -24,7 +24,7 @@ _MOST_PARTS = 1 << 16
 #: Constants of gpt-oss's activation.
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
-#: Those of networks without a gate.
+#: Activations of networks without a gate.
 _UNGATED = {"relu2": "relu2"}
 
 #: Kinds of layers that have no attention, where a layer has only one part.

@@ -65,7 +65,7 @@ class Mixture:
 
     def brought(self, rows: int, kept: int) -> float:
         """Return how many experts the disk brings for so many rows if so many that were used last are kept."""
-        # Those that the row before took are here, as many as there is room for.
+        # The experts of the row before are here, as many as there is room for.
         there = min(kept / self.chosen, 1.0)
         others = self.experts - max(kept, self.chosen)
         return (1.0 - there) * self.read(rows) + there * others * (1.0 - (1.0 - self._fresh) ** rows)

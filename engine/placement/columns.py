@@ -405,7 +405,6 @@ class Columns(Resident):
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """No layers: a forward cannot take any as they are."""
         return ()
 
     def new_far_rows(self, capacity_tokens: int) -> DividedRows | None:

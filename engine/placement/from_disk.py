@@ -79,7 +79,7 @@ def disk_kind(path: Path) -> DiskKind | None:
         around = [one for one in psutil.disk_partitions(all=True) if here.is_relative_to(one.mountpoint)]
     if not around:
         return None
-    # Of mounts on the same point the last one is seen.
+    # Of several mounts on one point the last is in force.
     mount = max(reversed(around), key=lambda one: len(one.mountpoint))
     if mount.fstype in _NETWORK:
         return "network"

@@ -190,7 +190,7 @@ class LayerRoom:
         fields = dict(room.fields)
         for field, parts in vectors.items():
             vector = torch.cat([self._vectors[slot.name] for slot in parts])
-            # As a dense model is loaded.
+            # The type is that of a dense model's load.
             fields[field] = vector if parts[0].exact else vector.to(self._model.weights.dense)
         return room, layer_weights(fields, self._model.config)
 

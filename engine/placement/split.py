@@ -182,7 +182,6 @@ class Split(Resident):
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """No layers: a forward cannot take any as they are."""
         return ()
 
     @property

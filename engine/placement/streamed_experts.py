@@ -42,15 +42,10 @@ _RANGES = 6
 
 
 class Places:
-    """Places of equal size in one piece of memory.
-
-    Attributes:
-        each_bytes: Bytes of a place.
-        size_bytes: Bytes of all places.
-    """
+    """Places of equal size in one piece of memory."""
 
     def __init__(self, count: int, size_bytes: int) -> None:
-        self.each_bytes, self.size_bytes = size_bytes, count * size_bytes
+        self.each_bytes, self.size_bytes = size_bytes, count * size_bytes  # of a place, and of all places
         self.memory = PageMemory(self.size_bytes)  # memory in which the places lie
         self._all = [place * size_bytes for place in range(count)]
         # Experts that are there and where each begins, the one that was used longest ago first

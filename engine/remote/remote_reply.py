@@ -263,7 +263,7 @@ class RemoteReply:
         if not self._timings.predicted_n:
             self._timings = self._measured()
         measured = self._measured()
-        # Of thoughts the server's count is not known: their share of the pieces is.
+        # The server does not count the tokens of thoughts: their share of the pieces is known.
         share = measured.thought_n / measured.predicted_n if measured.predicted_n else 0.0
         self._timings = replace(self._timings, thought_n=round(share * self._timings.predicted_n))
 

@@ -52,7 +52,7 @@ _ALL = 1 << 31
 MOST_STOPS, MOST_STOP_CHARACTERS = 256, 16_384
 MOST_TOOL_CHARACTERS = 1 << 20
 MOST_BIASES = 16_384
-#: As many as Anthropic's own server takes: https://docs.anthropic.com/en/docs/build-with-claude/vision
+#: The number that Anthropic's own server takes: https://docs.anthropic.com/en/docs/build-with-claude/vision
 MOST_PICTURES = 100
 _PICTURES_S = 120.0  # for all of a request's: each may take 20 s to fetch and 60 s to read
 _FORBIDDEN = -100.0
@@ -86,7 +86,7 @@ class Served:
     options: LoadOptions  # options that it is loaded with
     report: ModelReport  # report on the load
     created: int = field(default_factory=lambda: int(time.time()))  # time of the start, in seconds since 1970
-    # Whether control tokens in a raw prompt are control tokens, if a request does not say
+    # True if control tokens in a raw prompt are control tokens, unless a request says otherwise
     parse_special: bool = False
     picture_addresses: bool = False  # True if pictures are fetched from addresses in requests
     # Earlier replies that its replies are guessed from; None for none, or if the window decides for each request

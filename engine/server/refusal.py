@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.messages import ErrorReport
 
-#: What each kind of failure of the engine is in HTTP; the others are the server's own.
+#: HTTP status of each kind of failure of the engine; the other kinds are the server's own.
 _BY_KIND = {
     "EmptyPrompt": 400,
     "InvalidOption": 400,

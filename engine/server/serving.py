@@ -64,11 +64,11 @@ def serve(
         key: Key that each request has to bring; None for none.
         ready: Called with address, the model's name and the page's port once requests are answered.
         progress: Called with events of the load: `LoadProgress` and `Notice`.
-        parse_special: Whether control tokens in a raw prompt are control tokens, if a request does not say.
-        guess_from_replies: Whether earlier replies to any client serve to guess the next ones.
+        parse_special: True if control tokens in a raw prompt are control tokens, unless a request says otherwise.
+        guess_from_replies: True if earlier replies to any client serve to guess the next ones.
         phones: Phones for which the page is served, at the next port; None for none.
         page_address: Address of this computer at which it is.
-        picture_addresses: Whether pictures are fetched from addresses of the internet that requests name.
+        picture_addresses: True if pictures are fetched from addresses of the internet that requests name.
 
     Raises:
         TenonError: The port is not free, or the model cannot be loaded.

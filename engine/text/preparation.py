@@ -285,7 +285,7 @@ def fit_prompt(
         most=context,
         layouts=layouts,
     )
-    # Where nothing may be left out, room for one token of reply is enough.
+    # If nothing may be left out, room for one token of reply is enough.
     most = 1 if request.whole else request.max_tokens
     found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most)
     if request.whole and (found.messages_left_out or found.cut):

@@ -31,7 +31,7 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _SUFFIX = ".merges"
 #: Vocabularies that are kept, of 6 MB each: those that were used last.
 _MOST = 8
-#: Of what is kept, to be raised whenever `merges_by_score` makes other merges.
+#: Version of the kept files, to be raised whenever `merges_by_score` makes other merges.
 _VERSION = 1
 
 

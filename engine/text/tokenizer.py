@@ -42,7 +42,7 @@ _SILENT = mark("The model's chat template leaves out what you write, so the conv
 _SILENT_KNOWN = mark("The model's chat template leaves out what you write: that of {family} took its place.")
 _NO_PLACE = mark("The model's chat template has no place for pictures: use another file of this model.")
 _NEXT = mark("The chat template in {name} cannot be used: that in {other} took its place.")
-#: What begins a turn where a conversation is given as plain text.
+#: Beginning of a turn in a conversation that is given as plain text.
 _LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
 #: Texts that begin the next turn there, so a reply ends before them.
 TURN_BEGINNINGS = tuple(before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n"))
@@ -96,7 +96,7 @@ class Tokenizer:
         # Texts of the tokens that are found in a text before it is split
         self.added = {token: text.content for token, text in added.items()}
         special_ids = {token for token, text in added.items() if text.special}
-        # Those of them that are left out of a reply's text
+        # Special tokens that are left out of a reply's text
         self.special = special_ids.union(twin for twin, ids in self.spelled.items() if special_ids.issuperset(ids))
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
         # tokens that are written in it.

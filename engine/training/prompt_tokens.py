@@ -83,7 +83,7 @@ class Twin:
             config = transformers.AutoConfig.for_model(**json.loads(json.dumps(checkpoint.config), object_hook=_number))
             # Torch's own attention has no soft cap.
             attention = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
-            # Its products of many experts at once have no gradients on every processor.
+            # transformers' products of many experts at once have no gradients on some processors.
             model = transformers.AutoModelForCausalLM.from_config(
                 config, dtype=dtype, attn_implementation=attention, experts_implementation="eager"
             )

@@ -195,7 +195,7 @@ def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
         return chosen
     others = [ref for ref in recent if os.path.exists(ref)]
     with suppress(OSError):
-        # Where words go is the user's choice: no server takes the place of a model of this computer.
+        # Words go to a server only if the user chose it: none takes the place of a model of this computer.
         listed = [entry for entry in _found() if entry.kind == "target" and not entry.problem]
         others += [entry.ref for entry in listed if not entry.server or entry.ref == chosen]
     return chosen if chosen in others else next(iter(others), chosen)

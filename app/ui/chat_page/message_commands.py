@@ -92,7 +92,7 @@ class MessageCommands(QObject):
     @Slot()
     def refresh_in_hand(self) -> None:
         """See what can be done with the messages that are in view now; often while it is scrolled."""
-        # Whatever has the focus: that changes while windows are taken apart, when none of this can be asked any more.
+        # The focus is not asked: it changes while windows are taken apart, when nothing here can be asked any more.
         buttons = [view.buttons for view in messages_in_hand(self._page.transcript)]
         possible = {
             "edit": self._to_edit() is not None and not self._unfinished,

@@ -178,7 +178,7 @@ class ModelsPage(PlacePage):
                 self.column.insertWidget(self.column.indexOf(above) + 1, widget)
 
     def _order_tabs(self) -> None:
-        """From the top to the bottom, whenever rows or cards came or went."""
+        """Let Tab go from the top to the bottom; called whenever rows or cards came or went."""
         order: list[QWidget] = [self.sidebar_button, *self._head_buttons, self.search, self.order]
         for card in self.cards.cards.values():
             order += [card.info, card.button]

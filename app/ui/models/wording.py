@@ -35,7 +35,7 @@ _COPY_STEPS: dict[CopyStep, str] = {
     "measuring": mark("Smaller copy: measures what it loses, {share}"),
 }
 _KINDS = {"draft": mark("Draft"), "head": mark("Draft head")}
-#: As the hub writes licences, and as people do.
+#: Names of licences on the hub, and for people.
 _LICENCES = {
     "apache-2.0": "Apache 2.0",
     "mit": "MIT",

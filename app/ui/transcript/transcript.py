@@ -172,7 +172,7 @@ class Transcript(MessageColumn):
         self.messages_changed.emit()
 
     def change_text(self, message: Message) -> None:
-        """More of a reply has come."""
+        """Show the text of a reply that has grown."""
         reply = self.message_views.reply(message.id)
         if reply is not None:
             reply.change_text(message)

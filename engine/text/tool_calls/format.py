@@ -159,7 +159,7 @@ def text_rule(name: str, of: Mapping[str, Any], end: str, end_rule: str) -> tupl
 
     Args:
         of: The text's schema.
-        end: What stands behind the text.
+        end: Text that follows it.
         end_rule: The same in the grammar's words.
 
     Returns:
