@@ -52,7 +52,7 @@ class TerminationSignals(QObject):
         self._writer.close()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """Nothing here: the descriptor has woken the event loop, which does the rest."""
+        """Do nothing: the descriptor has woken the event loop, which does the rest."""
 
     @Slot()
     def _wake(self) -> None:

@@ -65,7 +65,7 @@ _HOW = (
 _ABOUT_TENON = tuple(
     re.compile(pattern)
     for pattern in (
-        # Its names, and terms that are nobody else's.
+        # The article's names, and terms of no other article.
         r"^(?!.*\b(?:wood|mortise|joint|router|saw|chisel|cut|glue|dowel)).*\btenon\b",  # and not the carpenter's
         r"\bllmcad\b|\btok/s\b|\b(?:lookup|dovetail|layer[- ]offload|partial[- ]offload|auto|plain) mode\b",
         r"\b(?:draft model|draft head|speculative decoding|context meter|command palette|token view|prompt lookup)\b",
@@ -172,7 +172,7 @@ def corrected(word: str, known: Collection[str]) -> str:
     if len(word) < _SHORT or any(one.startswith(word) or _same_stem(one, word) for one in known):
         return word
     alike = get_close_matches(word, known, n=5, cutoff=_ALIKE)
-    # Of words that are as alike, one of the same letters in another order.
+    # Among words that are equally alike, one of the same letters in another order is taken.
     return next((one for one in alike if sorted(one) == sorted(word)), alike[0] if alike else word)
 
 

@@ -36,7 +36,8 @@ def sampling_advice(own: Mapping[str, Any]) -> tuple[SamplingOptions, tuple[str,
     """
     stated = {name: own[name] for name in _NUMBERS if _means_something(name, own.get(name))}
     if own.get("do_sample") is False:
-        return replace(_GREEDY, **_penalty(stated)), _NUMBERS
+        penalty = {name: value for name, value in stated.items() if name == "repetition_penalty"}
+        return replace(_GREEDY, **penalty), _NUMBERS
     if own.get("do_sample") is True or stated.keys() - {"repetition_penalty"}:
         return replace(_NEUTRAL, **stated), _NUMBERS
     return replace(USUAL, **stated), tuple(stated)
@@ -92,10 +93,6 @@ def settled_sampler(asked: SamplingOptions, own: Mapping[str, Any], chat: bool =
     numbers["top_k"] = int(numbers["top_k"])
     numbers["seed"] = asked.seed or 0
     return Sampler(**numbers)
-
-
-def _penalty(stated: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in stated.items() if name == "repetition_penalty"}
 
 
 def _means_something(name: str, value: Any) -> bool:

@@ -83,8 +83,6 @@ class Benchmark:
         modes: The model with the draft and the memory of each mode, by its name; or why it cannot run.
         submit: Takes commands for an engine.
         on_event: Takes `BenchmarkProgress`, a `BenchmarkRow` after each mode and `BenchmarkFinished` once.
-        prompts: By kind.
-        max_tokens: Of each reply.
     """
 
     def __init__(
@@ -110,12 +108,7 @@ class Benchmark:
         self._replies: list[tuple[messages.PromptKind, messages.Reply]] = []
         self._promised: float | None = None  # speed of the mode that runs, before any of its replies
         self._cancelled = False
-        self._over = False
-
-    @property
-    def over(self) -> bool:
-        """True if `BenchmarkFinished` was sent."""
-        return self._over
+        self.over = False  # True if `BenchmarkFinished` was sent
 
     def start(self) -> None:
         """Hand in the first command."""
@@ -128,7 +121,7 @@ class Benchmark:
 
     def take(self, event: messages.Event) -> None:
         """Take an event of the engine; events of other requests are left alone."""
-        if self._over or getattr(event, "request_id", None) != self._request_id:
+        if self.over or getattr(event, "request_id", None) != self._request_id:
             return
         if isinstance(event, messages.LoadProgress):
             share = event.done_bytes / max(event.total_bytes, 1)
@@ -148,7 +141,7 @@ class Benchmark:
 
     def _next(self) -> None:
         if self._cancelled or self._at == self._total:
-            self._over = True
+            self.over = True
             self._on_event(BenchmarkFinished(tuple(self._rows), self._cancelled))
             return
         step = self._step

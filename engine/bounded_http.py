@@ -61,7 +61,6 @@ class Bound:
         """Yield the bytes that a piece of an answer stands for.
 
         Args:
-            piece: Piece as it came.
             packed: Decompressor; None for an answer that is not compressed.
 
         Raises:

@@ -107,6 +107,15 @@ def read_text_file(path: Path, encoding: str = "utf-8") -> str:
     return read_file(path).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
 
 
+def read_table(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; an empty one if the file cannot be read, or holds something else."""
+    with suppress(OSError, ValueError):
+        found = read_json(read_text_file(path))
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
 def _check(status: os.stat_result, path: Path) -> None:
     if not S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, say("it is not a file, but a folder, a pipe or a device"), str(path))
@@ -118,7 +127,6 @@ def unfinished_file(path: Path, mark: str = "") -> Path:
     Files that killed processes have left under such names are deleted.
 
     Args:
-        path: The file.
         mark: Tells threads of this process apart that write it at the same time.
     """
     with suppress(OSError):
@@ -134,7 +142,6 @@ def write_whole(path: Path, content: str | bytes, hidden: bool = False) -> None:
 
     Args:
         path: Its place, in a folder that is there.
-        content: All of it.
         hidden: Its name begins with a full stop as long as it is unfinished.
 
     Raises:

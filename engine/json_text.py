@@ -25,7 +25,6 @@ def read_json(text: str | bytes, parse_int: Callable[[str], float] | None = None
     """Return the value of a JSON text, without halves of characters, which can neither be shown nor saved.
 
     Args:
-        text: JSON text.
         parse_int: Function that reads whole numbers; `int` refuses more than 4,300 digits.
 
     Raises:
@@ -124,8 +123,7 @@ def from_plain(kind: type[_T], data: object, patient: bool = False) -> _T:
     Unknown keys are left out, so that a newer version's file can be read.
 
     Args:
-        kind: The dataclass.
-        data: What JSON has read.
+        data: Value that JSON has read.
         patient: Leave out items of another type, and fields of another type that have a default.
 
     Raises:

@@ -34,6 +34,7 @@ from engine.hub.model_head import read_head
 from engine.hub.titles import title_of_model
 from engine.kernels import library
 from engine.messages import Generate, KeptChat, LoadOptions, ModelReport, PictureLayout
+from engine.model.converted import Conversion
 from engine.model.decoder import Decoder
 from engine.model.footprint import layer_elements, weight_bytes
 from engine.model.weight_format import WeightFormat
@@ -118,7 +119,6 @@ class LoadedModel:
         """Load a model as planned.
 
         Args:
-            run: Run that it is loaded for.
             plan: Places of target and drafts: those of the run, unless a GPU failed with these.
             progress: Called with bytes of weights read, and in all.
             check: Called often, by this load and by the replies that follow; raises `Cancelled` when the running
@@ -154,16 +154,9 @@ class LoadedModel:
         self.plan = plan  # plan of the load, with the present places of its layers
         # The way to the GPU, or to the CPU's own memory if none is used
         self.link = Link(torch.device(plan.device or "cpu"))
-        source = TargetSource(
-            checkpoint,
-            config,
-            plan.weights,
-            self.link,
-            cache_folder(),
-            not is_others(checkpoint.folder),
-            progress,
-            check_load,
-        )
+        ours = not is_others(checkpoint.folder)
+        conversion = Conversion(checkpoint, config, plan.weights, cache_folder() / "packed", ours)
+        source = TargetSource(conversion, self.link, progress, check_load)
         placed = plan.placement.load(source)
         self.tokenizer = tokenizer.result()
         self.token_texts = TokenTexts(self.tokenizer)  # texts of its tokens, each by itself

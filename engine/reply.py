@@ -252,7 +252,7 @@ class ReplyRun:
 
     def _values(self) -> Values:
         model = self._model
-        # Of a mixture more rows read more experts.
+        # More rows of a mixture read more experts.
         streamed = model.placement.streamed_bytes > 0 and model.target.config.mixture is None
         return self._mode.values(self._request.options.mode_options, streamed)
 

@@ -110,7 +110,6 @@ def check(options: LoadOptions, find: Find = find_model) -> None:
     """Refuse options that cannot run, whatever the model.
 
     Args:
-        options: Options of a request.
         find: Finds a draft's folder by its name.
 
     Raises:
@@ -151,7 +150,6 @@ def settle(options: LoadOptions, planner: ModelPlanner | None = None, find: Find
     """Settle what a request runs with.
 
     Args:
-        options: Options of the request.
         planner: Planner of its model; None to make one now.
         find: Finds a draft's folder by its name.
 

@@ -24,7 +24,7 @@ _MARKS = {"de": str.maketrans(".,", ",.")}
 
 
 def speak(language: str) -> None:
-    """From here on sentences are in this language, in this process and in those that it starts."""
+    """Write sentences in this language from now on, in this process and in those that it starts."""
     os.environ[LANGUAGE] = language
 
 
@@ -33,7 +33,7 @@ def say(text: str, **figures: object) -> str:
 
     Args:
         text: A literal, in English, so that a tool can collect it; ``{name}`` stands for a figure or a name.
-        figures: In the place of each ``{name}``.
+        figures: Values in the place of each ``{name}``.
     """
     said = translated(text)
     return said.format(**{name: legible(value) for name, value in figures.items()}) if figures else said

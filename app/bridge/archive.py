@@ -46,7 +46,6 @@ class Archive(QObject):
 
     Args:
         store: Used in the writer's thread alone.
-        writer: Has that thread.
         files: Writes to places that the user chooses.
         kept: True if conversations outlive the program; else nothing is imported or backed up.
         busy: True if a reply is written, which a backup would keep from the disk.

@@ -34,8 +34,8 @@ class Comparison(QObject):
     They run one after the other, as the engine holds one model: neither costs the other memory or speed.
 
     Args:
-        replies: No comparison runs beside one of them.
-        machine: Nor beside measuring; where that is being stopped, the first trial waits for it.
+        replies: A comparison does not run beside one of them.
+        machine: Nor does it run beside measuring: the first trial waits until that has stopped.
     """
 
     changed = Signal()

@@ -78,10 +78,6 @@ class Question:
     Args:
         command: With its request's number.
         give_up: Tells the engine to give it up, and whether it is to be killed where it does not.
-
-    Attributes:
-        command: The same.
-        open: True while something is to come.
     """
 
     def __init__(self, command: Request, give_up: Callable[[Question, bool], None]) -> None:
@@ -91,7 +87,7 @@ class Question:
         self._give_up = give_up
         self._told: list[tuple[type, Callable[[Any], None]]] = []
         self._failed: Callable[[ErrorReport], None] | None = None
-        self.open = True
+        self.open = True  # True while something is to come
 
     def each(self, tell: Callable[[Event], None]) -> Question:
         """Tell of each event."""
@@ -189,7 +185,7 @@ class EngineClient(QObject):
         self.kill_timeout_ms = 5000
         self.ran_out_of_memory = False
         self._closed = False
-        self._ready = False
+        self.ready = False  # True if the engine has said that it takes commands
         # Commands so far: all, before the last ping, and its answer.
         self._asked = self._pinged = self._answered = 0
         self._cancelled = ""
@@ -208,14 +204,9 @@ class EngineClient(QObject):
         return self._host is not None
 
     @property
-    def ready(self) -> bool:
-        """True if the engine has said that it takes commands."""
-        return self._ready
-
-    @property
     def owes_answer(self) -> bool:
         """True if there is something to come: that it is ready, or that it is done with what it was sent."""
-        return self.running and (not self._ready or self._answered < self._asked)
+        return self.running and (not self.ready or self._answered < self._asked)
 
     @property
     def process_id(self) -> int | None:
@@ -227,7 +218,7 @@ class EngineClient(QObject):
         if self._host is not None or self._closed:
             return
         self._start_number += 1
-        self._ready = False
+        self.ready = False
         self._asked = self._pinged = self._answered = 0
         self._last_words = None
         number = self._start_number
@@ -305,11 +296,11 @@ class EngineClient(QObject):
             self._answered = event.number
             return
         if isinstance(event, HandedBack):  # to another process, which imports its libraries first
-            self._ready = False
+            self.ready = False
             self._cancel_timer.stop()
             return
         if isinstance(event, EngineReady):
-            self._ready = True
+            self.ready = True
             _log.info("Engine %s takes commands as process %d", event.version, event.process_id)
             if self._cancelled:
                 self._cancel_timer.start(self.cancel_timeout_ms)
@@ -351,12 +342,12 @@ class EngineClient(QObject):
             self._questions.pop(request_id, None)
         if or_kill:
             self._cancelled = request_id
-            if self._ready:  # else it is importing its libraries, as a new one would have to
+            if self.ready:  # else it is importing its libraries, as a new one would have to
                 self._cancel_timer.start(self.cancel_timeout_ms)
 
     @Slot()
     def _leave(self) -> None:
-        """No signal ends a process in a system call that does not return: go on without it."""
+        """Go on without the process: no signal ends one in a system call that does not return."""
         if self._host is not None:
             self._host.leave()
             self._last_words = tr(_ENDLESS)

@@ -71,7 +71,7 @@ class EngineWatch(QObject):
 
 
 class IdleWatch(QObject):
-    """Knows for how long the engine has been quiet; whoever derives from it connects what is to be done to the timer.
+    """Measures how long the engine has been quiet; a class that derives from it connects its work to the timer.
 
     Args:
         client: Each of its events counts as use.

@@ -20,7 +20,7 @@ from engine.messages import (
     PlanReport,
 )
 
-# Of older ones the disk has the rounds.
+# The rounds of older replies are on the disk.
 _REPLIES_KEPT = 16
 
 

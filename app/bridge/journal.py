@@ -76,7 +76,7 @@ class Journal(QObject):
         self._behind: set[int] = set()
         self._reason = StorageError("")
         self._refused: deque[Work] = deque()
-        self._last_problem = ""
+        self.problem = ""  # reason why something is in memory alone; empty where all is saved
         self._erased = True  # by the last run, which a kill may have ended
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
         self._retry.timeout.connect(self._save_unsaved)
@@ -87,11 +87,6 @@ class Journal(QObject):
         self._checkpoint = QTimer(self, singleShot=True, interval=_CHECKPOINT_MS)
         self._checkpoint.timeout.connect(lambda: self._syncer.run(self._store.checkpoint))
         self._clean()
-
-    @property
-    def problem(self) -> str:
-        """Reason why something is in memory alone; empty where all is saved."""
-        return self._last_problem
 
     @property
     def slow_disk(self) -> bool:
@@ -288,20 +283,19 @@ class Journal(QObject):
 
     def _settle(self, error: TenonError | None) -> None:
         sentence = error.message if error is not None else ""
-        if error is not None and sentence != self._last_problem:
+        if error is not None and sentence != self.problem:
             self.trouble.emit(report_of(error))
-        if error is None and self._last_problem:
+        if error is None and self.problem:
             if self._unsaved or self._refused or self.unsent_refused or self._unsynced:
                 return
-            self.trouble_over.emit(self._last_problem)
-        self._last_problem = sentence
+            self.trouble_over.emit(self.problem)
+        self.problem = sentence
 
 
 class UnsentMessages(QObject):
     """Remembers each change and writes it, as fast as the disk takes it. None is the chat to come.
 
     Args:
-        journal: Writes.
         read: Reads what the disk holds of a chat; called once for each that is shown.
     """
 

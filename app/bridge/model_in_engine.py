@@ -152,7 +152,6 @@ class ModelInEngine(QObject):
         """Ask the engine if the model in memory serves a request with these options without a load.
 
         Args:
-            options: Options of the request.
             then: Called with the answer.
             kept: Files of a chat, which the engine reads into memory before it answers yes; None for no chat.
 

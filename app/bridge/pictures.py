@@ -20,7 +20,7 @@ _Key = tuple[str, str, int, int]
 
 
 class Pictures(QObject):
-    """Nothing here waits: who wants a picture asks again when `came` says so."""
+    """Pictures of chats, read in the background: ask again for one that is not there yet when `came` is emitted."""
 
     came = Signal()
 

@@ -229,10 +229,6 @@ class ProgramServer(QObject):
         self._settings.server_port = port
         self.again()
 
-    def make_key(self) -> None:
-        """Take another key, so that the one before opens nothing any more."""
-        self.again(new_key=True)
-
     def figures(self) -> Figures | None:
         """Figures of the moment; None while it does not run."""
         return None if self._server is None else self._server.figures()
@@ -315,7 +311,7 @@ class ProgramServer(QObject):
         self._worker.run(server.stop, lambda _: shared.deleteLater())
 
     def again(self, new_key: bool = False) -> None:
-        """End it and start it anew, where it is on."""
+        """End it and start it anew, where it is on; with another key the one before opens nothing any more."""
         if self.on:
             self._end()
             self._show(ServerState(ServerPhase.STARTING))

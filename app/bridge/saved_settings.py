@@ -35,12 +35,7 @@ _NO_GPU = mark("There is no GPU that Tenon can use here.")
 
 
 class SavedSettings(QObject):
-    """Keeps the settings in their file.
-
-    Attributes:
-        settings: Assigning to one of them saves it.
-        problems: Sentences on faults of the file.
-    """
+    """Keeps the settings in their file."""
 
     problem = Signal(str)  # it cannot be written
 
@@ -48,6 +43,7 @@ class SavedSettings(QObject):
         super().__init__(parent)
         self._file = SettingsFile(folder)
         self._writer = writer
+        # Settings, of which each is saved when it is assigned to; sentences on faults of the file
         self.settings, self.problems = self._file.read()
         self.settings.on_change = self._changed
         self._timer = QTimer(self, singleShot=True)

@@ -21,9 +21,9 @@ _END_S = 1.0
 
 
 class Typesetter(QObject):
-    """Asked for formulas, it tells their shapes later; nothing here waits.
+    """Typesets formulas in a process of its own, and emits their shapes.
 
-    In a process, because one formula takes longer than a frame of the window may, and a few take for ever.
+    One formula takes longer than a frame of the window may, and a few take for ever.
     """
 
     answered = Signal(object, object)  # Formula; FormulaShape, or None where it cannot be read

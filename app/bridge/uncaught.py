@@ -49,7 +49,7 @@ class UncaughtErrors(QObject):
         self._seen_elsewhere.connect(self.happened, Qt.ConnectionType.QueuedConnection)
 
     def install(self) -> None:
-        """From here on nothing ends the window silently."""
+        """Let nothing end the window silently from now on."""
         self._installed = True
         qt_before = qInstallMessageHandler(_log_qt)
         self._before = (sys.excepthook, threading.excepthook, sys.unraisablehook, qt_before)

@@ -28,7 +28,7 @@ _END_S = 2.0
 
 
 def nothing(result: object) -> None:
-    """For work whose end nobody waits for."""
+    """Do nothing with the result of work that nobody waits for."""
 
 
 def _mistake(details: str) -> TenonError:
@@ -41,7 +41,6 @@ class Worker(QObject):
     The thread starts with the first piece. It is a daemon: one that waits for the net does not keep the program.
 
     Args:
-        name: Name of the thread.
         mistake: Makes the error of a piece of work that failed by a mistake of Tenon's, from its details.
     """
 
@@ -138,7 +137,7 @@ def outcome(
 
 
 class AttachmentReader(QObject):
-    """Nothing here waits; whoever asked is called back in this object's thread.
+    """Reads files in a thread of its own, and calls whoever asked back in this object's thread.
 
     Args:
         keep: Gives what a picture holds a file beside the chats; called in the worker's thread.
@@ -193,7 +192,7 @@ def _attachment(source: Path | QImage, cancelled: Callable[[], bool]) -> Attachm
 
 
 class LexerMaker(QObject):
-    """Asked for a language's lexer, it tells of it later; nothing here waits."""
+    """Makes lexers of languages without keeping the window waiting."""
 
     made = Signal(str, object)  # the language; pygments.lexer.Lexer
 

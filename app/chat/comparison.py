@@ -103,19 +103,16 @@ def agreement(first: Trial, second: Trial) -> Agreement | None:
         return None
     if (first.stopped or second.stopped) and not (first.token_ids and second.token_ids):
         return None
-    pairs = zip(first.token_ids, second.token_ids, strict=False)
-    same = next(
-        (at for at, (one, other) in enumerate(pairs) if one != other),
-        min(len(first.token_ids), len(second.token_ids)),
-    )
+    same = _shared(first.token_ids, second.token_ids)
     complete = not (first.stopped or second.stopped)
     shorter, longer = sorted((first, second), key=lambda trial: len(trial.token_ids))
     whole = len(shorter.token_ids) == len(longer.token_ids) or shorter.stopped  # what lacks an end may go on so
     identical = same == len(shorter.token_ids) and whole
-    return Agreement(same, identical, complete, _common_characters(first.text, second.text))
+    return Agreement(same, identical, complete, _shared(first.text, second.text))
 
 
-def _common_characters(first: str, second: str) -> int:
+def _shared(first: Sequence[object], second: Sequence[object]) -> int:
+    """Return the number of elements that both begin with."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(first), len(second)))
 

@@ -32,7 +32,6 @@ def load_options(settings: Settings, ref: str | None = None, own: ConversationOp
     """Load options for a model, as the settings are now for it.
 
     Args:
-        settings: The settings.
         ref: Another model than the chosen one; its own drafts go along.
         own: Options of the chat that come before the settings.
     """

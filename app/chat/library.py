@@ -119,7 +119,7 @@ class Library:
         """Content of the trash, the latest first; what was deleted of a conversation before the whole goes with it."""
         messages = (entry for entry in self._deleted if self.conversation(entry.conversation_id) is not None)
         entries = [*messages, *self._trash.values()]
-        # What was deleted before the clock was set came after all that had a time.
+        # Entries without a time were deleted before the clock was set, after all that have one.
         return sorted(entries, key=lambda entry: (not is_set(entry.deleted_at), entry.deleted_at), reverse=True)
 
     def bring_back(self, entry: Deleted) -> bool:

@@ -441,7 +441,7 @@ class BlockSplitter:
                 self._take(after.lstrip())
 
     def _take_back_formula(self) -> None:
-        """No formula has an empty line in it or is that long: the marks were something else."""
+        """Take a formula for text: none has an empty line in it or is that long."""
         self._kind = BlockKind.PARAGRAPH
         self._lines[:1] = [self._language + "".join(self._lines[:1])]
         self._language = ""

@@ -22,7 +22,7 @@ _GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it al
 _ON_SERVER = mark("On a server")
 #: Row of the choices that are not possible.
 UNUSABLE = "unusable"
-#: What replies of servers have in the place of a mode.
+#: Name in the place of a mode in replies of servers.
 REMOTE = "remote"
 # Titles of what is no mode.
 _TITLES = {REMOTE: _ON_SERVER, AUTO: mark("Automatic")}
@@ -233,7 +233,6 @@ def former_mode(name: object, model: str, drafts: Sequence[str] = ()) -> LoadOpt
     """Return what the mode of an older version's file stands for, or None if that is nothing here.
 
     Args:
-        name: Name in the file.
         model: Model that it was chosen for.
         drafts: Drafts that were chosen for the model.
     """

@@ -138,7 +138,7 @@ def excerpt(marked: str, markdown: bool) -> tuple[str, tuple[Span, ...]]:
 
 
 def _read(marked: str, place: int) -> tuple[int, int]:
-    """From where to where a text is read around a place: whole paragraphs, where they are not very long."""
+    """Return beginning and end of the text to read around a place: whole paragraphs, if they are not very long."""
     first = max(0, place - _FARTHEST_READ)
     if first:
         first = marked.find(" ", first, place) + 1 or first
@@ -191,7 +191,7 @@ def _best(text: str, matches: list[Span]) -> int:
 
 
 def _around(text: str, place: int) -> tuple[int, int]:
-    """From where to where a line is cut out around a place, between words where there are any."""
+    """Return beginning and end of the line to cut out around a place, between words if there are any."""
     begin = 0
     if place > _BEFORE:
         begin = text.find(" ", place - _BEFORE - 1, place) + 1 or place - _BEFORE

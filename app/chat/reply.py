@@ -32,7 +32,7 @@ from engine.messages import (
 _LOOPED = mark("The reply was stopped, because it began to repeat itself.")
 
 _THOUGHT = re.compile(r"\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
-# What a model is told of calls that were not carried out.
+# Words for the model about calls that were not carried out.
 _TOLD = {
     "asks": "The call was not carried out.",
     "runs": "The call was not finished.",
@@ -151,7 +151,7 @@ def _statistics(mode: str, timings: Timings, memory: Memory, context_used: int, 
 
 
 def _disk_bytes_per_second(timings: Timings, memory: Memory) -> float:
-    """Over the time that the model worked, reading the prompt included."""
+    """Return the speed over the time that the model worked, reading the prompt included."""
     worked_ms = timings.prompt_ms + timings.predicted_ms
     return memory.disk_read_bytes / worked_ms * 1000 if worked_ms > 0 else 0.0
 

@@ -24,10 +24,10 @@ from engine.messages import (
     Timings,
 )
 
-# Of a longer reply the latest are kept.
+# The latest ones of a longer reply are kept.
 _MOST_SAMPLES = 4_096
 
-# Of a reply with more rounds the latest are kept.
+# The latest rounds of a longer reply are kept.
 MOST_ROUNDS = 4_096
 
 # A trace that is read is of a reply of a few thousand tokens at most.
@@ -261,7 +261,7 @@ def _rounds(values: dict[str, Any]) -> list[RoundRecord]:
     root, rounds = str(values["root"]), []
     for place, said in enumerate(values["emitted"]):
         drafted, parents, scores, accepted, *others = drafts.get(place, ((), (), (), ()))
-        # Which earlier versions did not keep: votes, and later probes.
+        # Earlier versions kept neither votes nor probes.
         sources, weights, probes = (*others, (), (), ())[:3]
         emitted = tuple(map(str, said))
         if not (len(drafted) == len(parents) and len(scores) in (0, len(drafted))):

@@ -364,7 +364,6 @@ class SliderScale:
     """Positions 0 to `last`; the first one is no number where the setting has words for that.
 
     Args:
-        number: The control; it has a slider.
         most: End of the slider here, in the unit that is shown; None for the usual one.
     """
 

@@ -45,7 +45,7 @@ def _everywhere(stored: Stored, change: Callable[[Stored], Stored]) -> Stored:
 
 
 def _weights_by_block_type(stored: Stored) -> Stored:
-    """Before version 2 weights in few bits had formats of Tenon's own."""
+    """Rename formats of weights: before version 2 those in few bits were Tenon's own."""
     renamed = {"int8": "q8_0", "int4": "q4_k_m"}
 
     def here(values: Stored) -> Stored:
@@ -60,7 +60,7 @@ def _without_removed(stored: Stored) -> Stored:
 
 
 def _two_axes(stored: Stored) -> Stored:
-    """Before version 4 a mode stood for a draft and a place in memory."""
+    """Make a draft and a place in memory of each mode, which stood for both before version 4."""
     general = stored.get("mode", AUTO)
     drafts, by_model = (
         dict(found) if isinstance(found := stored.get(name), dict) else {} for name in ("drafts", "by_model")

@@ -33,7 +33,7 @@ HEADER = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat2.html#databas
 KEPT = 7
 # Room that a backup leaves free on the disk, beside its own size.
 _RESERVE_BYTES = 64 << 20
-# Those that older versions made have no number.
+# Backups of older versions have no number.
 _ASIDE = "tenon-corrupt-*"
 _PARTIAL = "tenon-backup"
 # The day's backup and erasing in all of them are done in two threads.

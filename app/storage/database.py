@@ -159,7 +159,7 @@ def _opened(folder: Path, alone: bool, presence: Presence, before: Ledger) -> Da
 
 
 def _looked_into(writer: ConversationStore, reader: ConversationStore) -> Database:
-    """With what the window reads first: here damage can still be mended."""
+    """Return the database with what the window reads first: damage that shows here can still be mended."""
     first_free_id = writer.reserve_ids()
     chats, trash, deleted = reader.conversations(), reader.trash(), reader.deleted_messages()
     clock.learn(max((chat.updated_at for chat in chats), default=0.0))

@@ -18,7 +18,7 @@ _MAX_IMPORT_BYTES = 1 << 30
 
 
 def keep_private() -> None:
-    """From here on, what this process and those that it starts make is for the user alone."""
+    """Let only the user read what this process, and those that it starts, make from now on."""
     if os.name == "posix":
         os.umask(_OTHERS)
 

@@ -21,11 +21,9 @@ _WORTH = {"guess": 0, "busy": 1, "rest": 2}
 
 @dataclass(frozen=True)
 class _Kept:
-    """Attributes: ``key`` of the computer and catalogue, ``worth`` of its speeds, ``strengths`` by model."""
-
-    key: str = ""
-    worth: int = 0
-    strengths: dict[str, str] = field(default_factory=dict)
+    key: str = ""  # of the computer and the catalogue
+    worth: int = 0  # of the computer's speeds
+    strengths: dict[str, str] = field(default_factory=dict)  # by model
 
 
 class KeptChoice:
@@ -42,7 +40,6 @@ class KeptChoice:
 
     @cached_property
     def _kept(self) -> _Kept:
-        """Last choice, read at the first look."""
         try:
             return _Kept() if self._path is None else from_plain(_Kept, read_cached(self._path))
         except ValueError:

@@ -13,10 +13,10 @@ FILE_NAME = "tenon.ledger"
 
 @dataclass(frozen=True)
 class Ledger:
-    """Attributes: ``changes``, transactions so far; ``chats``, those that are not in the trash."""
+    """Counts by which a database is known to be older than its ledger."""
 
-    changes: int = 0
-    chats: int = 0
+    changes: int = 0  # transactions so far
+    chats: int = 0  # chats that are not in the trash
 
 
 def in_database(connection: sqlite3.Connection) -> Ledger:

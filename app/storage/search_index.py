@@ -52,7 +52,7 @@ _TRIGGERS = {
 _COLUMNS = "m.conversation_id, m.id, c.title, m.role, m.created_at"
 _SOUND = f"{intact('messages', 'm')} AND {intact('conversations', 'c')}"
 _SHOWN = f"m.deleted_at IS NULL AND c.deleted_at IS NULL AND {_SOUND}"
-# What LIKE takes for any letters.
+# Signs that LIKE takes for any letters.
 _LITERALLY = str.maketrans({sign: "\\" + sign for sign in ("%", "_", "\\")})
 
 
@@ -185,7 +185,7 @@ def _quoted(term: SearchTerm) -> str:
 def _hit(row: tuple[Any, ...], marked: str) -> SearchHit:
     conversation_id, message_id, title, role, created_at, _ = row
     of_person = role == "user"
-    # What a user wrote is shown as it was typed, here as in the chat.
+    # A user's words are shown as they were typed, here as in the chat.
     snippet, marks = excerpt(marked, markdown=not of_person)
     return SearchHit(
         conversation_id,

@@ -106,7 +106,9 @@ class CommandRowDelegate(QStyledItemDelegate):
         box.setRight(self._paint_keys(painter, option, box, action.shortcut(), quiet))
         role = quiet if not possible else "acct" if chosen else "text"
         box.setLeft(self._paint_title(painter, option, box, action.text(), row.places, role) + _GAP_PX)
-        self._paint_section(painter, option, box, Commands.group_title(row.command.group), quiet)
+        section = Commands.group_title(row.command.group)
+        if QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(section) <= box.width():
+            paint_words(painter, self._theme, in_row(option, box), section, TextStyle.SMALL, quiet)
         painter.restore()
 
     def _paint_keys(
@@ -147,13 +149,6 @@ class CommandRowDelegate(QStyledItemDelegate):
         left = in_row(option, QRect(box.left(), box.top(), width, box.height())).left()
         layout.draw(painter, QPointF(left, box.top() + (box.height() - line.height()) / 2))
         return box.left() + width
-
-    def _paint_section(
-        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, section: str, role: str
-    ) -> None:
-        width = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(section)
-        if width <= box.width():
-            paint_words(painter, self._theme, in_row(option, box), section, TextStyle.SMALL, role)
 
 
 def fuzzy_match(typed: str, title: str) -> tuple[int, list[int]] | None:

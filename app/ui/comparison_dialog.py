@@ -233,7 +233,7 @@ class TrialColumn(QWidget):
 
 
 class ComparisonDialog(RingedDialog):
-    """Nothing of it is kept in the chats.
+    """Dialog of a comparison, of which the chats keep nothing.
 
     Args:
         workspace: Compares; its models, modes and drafts are offered.
@@ -452,7 +452,7 @@ class Comparisons(QObject):
 
     @Slot()
     def open(self) -> None:
-        """With what is typed as the prompt, or with the last question of the chat that is shown."""
+        """Compare on what is typed, or else on the last question of the chat that is shown."""
         typed, messages = self._page.composer.text, self._page.messages
         if messages and not typed.strip():
             self.open_on(messages[-1].id)
@@ -461,7 +461,7 @@ class Comparisons(QObject):
 
     @Slot(int)
     def open_on(self, message_id: int) -> None:
-        """With a message of the chat that is shown, and what was said before it."""
+        """Compare on a message of the chat that is shown, after the messages before it."""
         if self._page.current is not None:
             before, prompt = self._workspace.comparison.prompt_of(self._page.current, message_id)
             self._open(prompt, before).ask()

@@ -1,4 +1,4 @@
-"""When an empty chat shows the welcome, and where that leads to."""
+"""The welcome in an empty chat: when it is shown, and where its buttons lead."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _NETWORK_PAGE = "downloads"
 
 
 class FirstRun(QObject):
-    """Shows it at the first start, and by a command, until a chat is begun or opened.
-
-    It is the first start until that happened, or a download was begun.
-    """
+    """Shows the welcome by a command, and at each start until a chat or a download was begun, or a chat opened."""
 
     def __init__(
         self, theme: Theme, workspace: Workspace, page: ChatPage, shelf: ChatShelf, settings: SettingsOpening

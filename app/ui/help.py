@@ -191,14 +191,9 @@ class HelpPage(PlacePage):
         self._show(article, article.title, self._text.of(article))
         self.looked_at.emit()
 
-    def show_found(self, text: str) -> None:
-        """Show what a search finds."""
-        self.search.setText(text)
-        self._searched(text)
-
     @Slot()
     def refresh(self) -> None:
-        """More is known of this computer: an article that is shown says it."""
+        """Fill the shown article in again: more may be known of this computer."""
         if self._article is not None and self.isVisible():
             self.body.set_text(self._text.of(self._article))
             self._fit_body()

@@ -175,7 +175,7 @@ class MainWindow(QMainWindow):
         self.toast.focus_left.connect(self._focus_composer)
 
     def _order_tabs(self) -> None:
-        """From the left to the right; buttons inside replies come last, the latest at the very end."""
+        """Let Tab go from the left to the right, and through the buttons of replies last, the newest at the end."""
         header, composer = self.page.header, self.page.composer
         order = [
             self.sidebar.new_button,

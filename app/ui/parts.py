@@ -180,7 +180,6 @@ class PlainLabel(QLabel):
 
     Args:
         text: The text; or the parent, of a label that has none yet.
-        parent: Parent widget.
         kind: Look, by the name that the style sheet has for it.
         wrap: True if it may take several lines.
     """

@@ -19,11 +19,7 @@ _EDGE_PX = 16
 
 
 class PictureButton(QAbstractButton):
-    """A picture as large as there is room. Pressed, it is shown in the large view.
-
-    Args:
-        attachment: One with a picture.
-    """
+    """A picture as large as there is room. Pressed, it is shown in the large view."""
 
     def __init__(self, theme: Theme, attachment: Attachment, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -183,7 +183,7 @@ class ServerPage(PlacePage):
 
     @Slot()
     def _make_key(self) -> None:
-        self._server.make_key()
+        self._server.again(new_key=True)
 
     @Slot()
     def _copy_address(self) -> None:

@@ -81,7 +81,7 @@ class Sheet(RingedDialog):
         for part in self.findChildren(QWidget):  # the style decides on how high it is
             part.ensurePolished()
         self._whole.activate()
-        # As beside a bar, or one that came once would keep itself needed
+        # Measured as beside a scroll bar: a bar that came once would make the words need it
         height = self._whole.totalHeightForWidth(width) + self._theme.type.px(32) + 32
         self.resize(width + self._bar_px, min(height, max(260, self.room(40).height())))
         parts = [one for one in self.area.findChildren(QWidget) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
@@ -103,7 +103,6 @@ class NameDialog(Sheet):
         title: The dialog's title, and the field's label.
         button: Text of the button that accepts.
         name: Text in the field at first.
-        then: Called with the name.
     """
 
     def __init__(

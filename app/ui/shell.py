@@ -98,11 +98,6 @@ class Shell(QWidget):
         return self._left.narrow
 
     @property
-    def sidebar_visible(self) -> bool:
-        """True if the sidebar is to be seen."""
-        return self._left.visible
-
-    @property
     def overlay_visible(self) -> bool:
         """True if a panel stands above the page."""
         return any(pane.narrow and pane.visible for pane in (self._left, self._right))
@@ -124,7 +119,7 @@ class Shell(QWidget):
 
     def show_sidebar(self) -> None:
         """Make sure that it is to be seen, at once."""
-        if not self.sidebar_visible:
+        if not self._left.visible:
             self.toggle()
         self._left.settle()
 

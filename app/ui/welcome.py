@@ -201,7 +201,7 @@ class WelcomePanel(QScrollArea):
             self.download_begun.emit()
 
     def _order_tabs(self) -> None:
-        """From the top to the bottom, whenever cards came or went."""
+        """Let Tab go from the top to the bottom; called whenever cards came or went."""
         order: list[QWidget] = []
         for card in self.cards.cards.values():
             order += [card.info, card.button]

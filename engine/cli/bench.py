@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import queue
 import sys
 from contextlib import closing
@@ -12,7 +11,7 @@ from dataclasses import asdict, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.subcommand import add_json, add_load_options, load_options, on_interrupt, show_status
+from engine.cli.subcommand import add_json, add_load_options, as_json, load_options, on_interrupt, show_status
 from engine.errors import InvalidOption
 from engine.messages import Event, LoadOptions
 from engine.modes import MODES, in_mode, named_drafts
@@ -61,7 +60,7 @@ def _bench(options: argparse.Namespace) -> int:
         _calibrate(wanted)
     plan = model_planner(wanted).plan
     planned = {mode.mode: mode.drafts for mode in plan.modes if not mode.refusal}
-    # Of the drafts that are there for all modes, a plan has those of each mode.
+    # A plan has the drafts of its mode, among those that are there for all modes.
     words = tuple(draft for draft in wanted.drafts if draft not in named_drafts(wanted.drafts))
     modes = {
         name: _asked(name, replace(wanted, drafts=words) if name in planned else wanted, planned.get(name, ()))
@@ -84,9 +83,7 @@ def _bench(options: argparse.Namespace) -> int:
         while not benchmark.over:
             benchmark.take(events.get())
     show_status()
-    if options.json:
-        print(json.dumps(asdict(finished[0]), ensure_ascii=False))
-    else:
+    if not as_json(options, asdict(finished[0])):
         print("\n".join(_table(finished[0].rows)))
     return 130 if finished[0].cancelled else 0
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.cli.subcommand import stopped_by_interrupt, tell
+from engine.cli.subcommand import as_json, stopped_by_interrupt, tell
 from engine.errors import Cancelled, HubError, TenonError
 from engine.hub.catalogue import CatalogueModel, catalogue, search_catalogue
 from engine.hub.connection import FoundModel, Hub, search
@@ -116,8 +115,7 @@ def run_get(options: argparse.Namespace) -> int:
                 return code
     finally:
         hub.close()
-        if options.json:
-            print(json.dumps({"models": results}, ensure_ascii=False))
+        as_json(options, {"models": results})
     return 0
 
 
@@ -243,17 +241,8 @@ def run_search(options: argparse.Namespace) -> int:
             note = f"Only the catalogue was searched. {error.message}"
         finally:
             hub.close()
-    if options.json:
-        print(
-            json.dumps(
-                {
-                    "catalogue": [_found_as_json(model) for model in listed],
-                    "hub": [asdict(model) for model in found],
-                    "note": note,
-                },
-                ensure_ascii=False,
-            )
-        )
+    catalogued, on_hub = [_found_as_json(model) for model in listed], [asdict(model) for model in found]
+    if as_json(options, {"catalogue": catalogued, "hub": on_hub, "note": note}):
         return 0
     for model in listed:
         size = readable(model.typical_bytes())

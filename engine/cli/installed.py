@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import json
 import sys
 from dataclasses import asdict
 from typing import Any
 
 from engine.cli.download import ProgressLine
-from engine.cli.subcommand import tell
+from engine.cli.subcommand import as_json, tell
 from engine.errors import FileRefused, ModelNotFound
 from engine.hub.bundled import bundled_models
 from engine.hub.connection import forget_token, keep_token
@@ -87,8 +86,7 @@ def run_list(options: argparse.Namespace) -> int:
         found["pairs"] = [
             {**asdict(pair), "problem": pair.problem or None, "dear": pair.dear or None} for pair in pairs()
         ]
-    if options.json:
-        print(json.dumps(found, ensure_ascii=False))
+    if as_json(options, found):
         return 0
     for name in found["bundled"]:
         print(f"{name:<40} {title_of_model(name)}, bundled")
@@ -130,9 +128,7 @@ def run_import(options: argparse.Namespace) -> int:
         return 130
     finally:
         line.end()
-    if options.json:
-        print(json.dumps(record_as_json(record), ensure_ascii=False))
-    else:
+    if not as_json(options, record_as_json(record)):
         where = "copied" if record.location is None else f"used in place, from {record.location}"
         print(f"{record.name} is installed: {record.kind}, {readable(record.size_bytes)}, {where}")
     return 0
@@ -161,8 +157,7 @@ def run_remove(options: argparse.Namespace) -> int:
             tell(options, f"Its files stay in {removal.kept_location}.")
         if removal.drafts and not options.drafts:
             tell(options, f"Its drafts stay: {', '.join(removal.drafts)}; --drafts removes them too.")
-    if options.json:
-        print(json.dumps({"dry_run": options.dry_run, "removed": results}, ensure_ascii=False))
+    as_json(options, {"dry_run": options.dry_run, "removed": results})
     return 0
 
 
@@ -190,8 +185,7 @@ def run_verify(options: argparse.Namespace) -> int:
         if not bad:
             what = "its file is what it was" if len(checks) == 1 else f"all {len(checks)} files are what they were"
             tell(options, f"{model.name}: {what}.")
-    if options.json:
-        print(json.dumps({"models": results}, ensure_ascii=False))
+    as_json(options, {"models": results})
     return 0 if sound else 1
 
 
@@ -228,8 +222,7 @@ def run_folders(options: argparse.Namespace) -> int:
         "unfinished_move": None if move is None else str(move.target),
         "others": [{"source": folder.source, "path": str(folder.path)} for folder in other_folders()],
     }
-    if options.json:
-        print(json.dumps(found, ensure_ascii=False))
+    if as_json(options, found):
         return 0
     print(f"{found['own']}: Tenon's own models")
     if move is not None:
@@ -247,7 +240,8 @@ def run_token(options: argparse.Namespace) -> int:
         token = getpass.getpass("Access token: ") if sys.stdin.isatty() else sys.stdin.readline()
         keep_token(token)
         text = "The access token is kept in the system's keyring."
-    print(json.dumps({"message": text}) if options.json else text)
+    if not as_json(options, {"message": text}):
+        print(text)
     return 0
 
 
@@ -287,8 +281,7 @@ def run_servers(options: argparse.Namespace) -> int:
     if options.forget is not None:
         forget_endpoint(options.forget)
     servers = endpoints()
-    if options.json:
-        print(json.dumps({"servers": [_server_as_json(server) for server in servers]}, ensure_ascii=False))
+    if as_json(options, {"servers": [_server_as_json(server) for server in servers]}):
         return 0
     if not servers:
         print("No server is added: `tenon models servers --add ADDRESS` adds one.")

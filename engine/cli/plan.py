@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.subcommand import add_json, add_load_options, load_options, path, show_status
+from engine.cli.subcommand import add_json, add_load_options, as_json, load_options, path, show_status
 from engine.errors import InvalidOption, ModelNotFound
 from engine.hub.titles import title_of_model
 from engine.json_text import from_plain, read_json
@@ -46,9 +45,7 @@ def _plan(options: argparse.Namespace) -> int:
         measure_report()
         show_status()
     plan = planned(wanted, model_planner(wanted, report, _find), _find)
-    if options.json:
-        print(json.dumps(plan.as_json(), ensure_ascii=False))
-    else:
+    if not as_json(options, plan.as_json()):
         print("\n".join((*_lines(plan), *_known_drafts(plan))))
     return 0
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import signal
@@ -155,6 +156,13 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
+def as_json(options: argparse.Namespace, value: Any) -> bool:
+    """Print a value as JSON if that is asked for, and return whether it is."""
+    if options.json:
+        print(json.dumps(value, ensure_ascii=False))
+    return bool(options.json)
+
+
 def tell(options: argparse.Namespace, text: str) -> None:
     """Print a line of text, unless JSON is asked for."""
     if not options.json:
@@ -299,7 +307,6 @@ def told(kind: str, message: str) -> str:
 
     Args:
         kind: Name of the error's class.
-        message: The sentence.
     """
     return " ".join(filter(None, (message, _REMEDIES.get(kind))))
 
@@ -323,9 +330,5 @@ def _ask_for(reference: str) -> None:
         if sum(path.stat().st_size for path in files) * _SHARE_OF_MEMORY > memory_bytes:
             return
         for path in files:
-            _advise(path)
-
-
-def _advise(path: Path) -> None:
-    with path.open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+            with path.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)

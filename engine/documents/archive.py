@@ -11,6 +11,7 @@ MAX_FILES = 20_000
 MAX_UNPACKED_BYTES = 512 << 20
 # Markup of a part: it takes about ten times as much memory once it is parsed.
 MAX_PART_BYTES = 48 << 20
+_MARKUP = (".xml", ".rels", ".html", ".htm", ".xhtml", ".opf", ".ncx")
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
@@ -25,7 +26,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
         raise Unreadable(Problem.DAMAGED) from error
     entries = archive.infolist()
     unpacked = sum(entry.file_size for entry in entries)
-    markup = [entry.file_size for entry in entries if _is_markup(entry.filename)]
+    markup = [entry.file_size for entry in entries if entry.filename.lower().endswith(_MARKUP)]
     if len(entries) > MAX_FILES or unpacked > MAX_UNPACKED_BYTES or max(markup, default=0) > MAX_PART_BYTES:
         raise Unreadable(Problem.UNPACKS_TOO_LARGE)
     if any(entry.flag_bits & 1 for entry in entries):
@@ -47,7 +48,3 @@ def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
     if len(content) > MAX_PART_BYTES:
         raise Unreadable(Problem.UNPACKS_TOO_LARGE)
     return content
-
-
-def _is_markup(name: str) -> bool:
-    return name.lower().endswith((".xml", ".rels", ".html", ".htm", ".xhtml", ".opf", ".ncx"))

@@ -81,7 +81,7 @@ class _Reader:
         self._levels = {
             _value(style, "styleId"): _LEVELS.get(_value(_child(style, "name"), "val").lower(), 0) for style in styles
         }
-        # Of each open field, whether its instruction goes on. One that never ends would hide all after it.
+        # True for each open field whose instruction goes on. One that never ends would hide all after it.
         self._fields: list[bool] = []
         kinds = [_value(node, "fldCharType") for node in self.body.iter() if _name(node) == "fldChar"]
         self._follows_fields = kinds.count("begin") == kinds.count("end")

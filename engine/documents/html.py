@@ -179,7 +179,7 @@ def _decoded(content: bytes) -> str:
     named = _DECLARED.match(content[:1024]) or _CHARSET.search(content[:4096])
     encoding = _known(named[1].decode("ascii", "ignore")) if named else ""
     declared = named is not None and named.re is _DECLARED
-    # What has 7 bits is UTF-8 in any case, and yet some encodings are of 7 bits.
+    # Text of 7 bits is valid UTF-8 in any case, but some other encodings have 7 bits too.
     tried = [encoding if declared or content.isascii() else "", "utf-8", encoding]
     tried = [of for mark, of in _MARKS if content.startswith(mark)][:1] or [one for one in tried if one]
     for one in tried:

@@ -15,7 +15,7 @@ MAX_CHARACTERS = 4 << 20
 _SPACES = re.compile(r"[^\S\n]+")
 # Characters that are neither text nor the end of a line; PDFs bring them where a font has no name for a glyph.
 _NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufffe\uffff]")
-# Those that part words.
+# Signs that part words.
 _PARTING = re.compile(r"[\x0b\x0c\x1c-\x1f\xa0]")
 # For the place where a text ends too early.
 _LAST_PARAGRAPHS = 3
@@ -113,7 +113,6 @@ def clean(text: str, as_written: bool = False) -> str:
     """Return a paragraph without runs of spaces, controls and halves of characters; line feeds stay.
 
     Args:
-        text: The paragraph.
         as_written: Keep spaces too, except at the ends of lines.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -59,7 +59,6 @@ def read_picture(
     """Check a picture to send: PNG, JPEG, WebP, a GIF's first frame, or HEIC. Takes up to a minute.
 
     Args:
-        source: The file, or its content.
         name: Name for messages; empty for the file's own.
         cancelled: True once nobody waits for it any more.
         at: Place of the picture in the message's text, in characters.

@@ -62,7 +62,6 @@ def read_beside(
 
     Args:
         kind: ``pdf``, ``docx``, ``html``, ``epub`` or ``compound``.
-        path: The file.
         cancelled: True once nobody waits for it any more.
 
     Raises:

@@ -358,7 +358,6 @@ class AssistantDrafter(LastRowDrafter):
     """Trees of an assistant; between replies nothing is kept.
 
     Args:
-        network: The draft.
         check: Called between its layers; raises to cancel.
         wanted: The reply's drafts, and the target's cache.
     """

@@ -98,7 +98,6 @@ class BlockNetwork:
 
     Args:
         layout: Sizes.
-        weights: Weights of the draft.
         hidden_layers: Layers of the target whose input rows `take_in` takes, side by side.
         dtype: Type of the activations.
         cache_dtype: Type of keys and values.
@@ -276,7 +275,6 @@ class BlockDrafter(RowLevelDrafter):
     """Trees of one block.
 
     Args:
-        network: The draft.
         context: Tokens of context of the target.
         link: The way to the draft's device.
         check: Called between its layers; raises to cancel.

@@ -276,9 +276,6 @@ class Committee(Drafter):
     Args:
         members: At least one.
         memory: Experience from earlier replies; it learns from this one.
-
-    Attributes:
-        weights: (m,) of the members' votes.
     """
 
     def __init__(self, members: Sequence[Member], memory: CommitteeMemory) -> None:

@@ -188,7 +188,6 @@ class DraftModelDrafter(Drafter):
     cache falls behind, and the next proposal catches up.
 
     Args:
-        model: The draft.
         limits: Limits on the size of its trees.
         reading_s: Most seconds of reading a prompt.
     """

@@ -87,7 +87,6 @@ class FeatureDraft(Drafter):
     Its rows of the prompt are run as the target reads it, so that the second token does not wait for them.
 
     Args:
-        network: The draft.
         limits: Limits of its trees; width 1 drafts chains.
         context: Tokens of context of the target.
         link: The way to the draft's device.
@@ -309,7 +308,6 @@ class ShareChances(Chances):
 
         Args:
             guesses: Guesses of the head, with their shares.
-            token: The token that came.
             match: Token of the match there with its chance; None without a match.
             first: True if the guesses stood right behind the text.
         """
@@ -381,7 +379,7 @@ class ChainDraft(Drafter):
         # For each step of the head's last chain: its guesses, the match's token, and the token that it went on with
         self._guessed: list[tuple[Guesses, Guess | None, int]] = []
         self._missed = 0  # tokens since it was asked
-        # That the head is asked is decided a round ahead, so that rows for one that is not stay where they are.
+        # A round ahead it is decided whether the head is asked; rows for a head that is not asked stay where they are.
         self.wants_hidden = False
 
     def reset(self, prompt: Sequence[int]) -> int:
@@ -596,7 +594,6 @@ class ParallelDrafter(RowLevelDrafter):
     """Drafts trees of the distributions that one forward gives.
 
     Args:
-        network: The head.
         mask_token: Token in place of those that are not there yet.
         depths: Rows of a draft's forward, and levels of its tree.
         context: Tokens of context of the target.

@@ -31,7 +31,6 @@ class FallbackDrafter(Drafter):
     The target's hidden rows and the probes' logits cross to the draft's device here.
 
     Args:
-        drafter: The one that drafts.
         link: The way to its device.
         failed: Called once, with one sentence for the user.
         apart: See `Drafter.apart`.

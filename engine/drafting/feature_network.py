@@ -197,7 +197,6 @@ class FeatureNetwork:
 
     Args:
         config: Sizes of the blocks; ``layers`` of them.
-        weights: Weights of the draft.
         hidden_layers: Layers of the target whose input rows `run` takes as ``target_features``, side by side.
         dtype: Type of the activations.
         cache_dtype: Type of keys and values.

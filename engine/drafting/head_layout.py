@@ -131,7 +131,7 @@ _OUTER = (
 )
 Kind = Literal["eagle", "dovetail", "eagle3"]
 
-#: What vLLM's format keeps for training alone.
+#: Keys of vLLM's format that only training needs.
 _TRAINING_ONLY = ("verifier_norm.weight", "verifier_lm_head.weight")
 MISMATCH = mark(
     "The draft's tensors are not those of any layout that Tenon reads, as its config.json has it: {problems}; choose "
@@ -249,7 +249,6 @@ def nested_config(inner: dict[str, Any], model_type: str, prefix: str, tensors: 
 
     Args:
         inner: A transformers config, from which default values may be left out.
-        model_type: Type of the model.
         prefix: Beginning of its tensors' names.
         tensors: Number of tensors.
 

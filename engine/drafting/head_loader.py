@@ -257,7 +257,6 @@ def drafted_ids(
         d2t: Name of that tensor.
         t2d: Name of the tensor that marks the tokens, or None if there is none.
         vocabulary_size: The target's.
-        device: Device of the result.
 
     Raises:
         TensorMismatch: A token is not among the target's or is drafted twice, or t2d marks other tokens.

@@ -195,7 +195,6 @@ class DraftKind(ABC):
         """Return the bytes of weights and cache.
 
         Args:
-            weights: Format of the weights.
             context: Tokens of context.
             elsewhere: True if the draft is on another device than the target's embedding and head.
         """

@@ -233,12 +233,10 @@ def load_medusa(
     """Load heads. Maps are loaded one after the other if each head has its own, because they are large.
 
     Args:
-        checkpoint: Checkpoint of the heads.
         head: The target's, on the device; None for heads that have maps of their own.
         head_type: Type of the head's input.
         soft_cap: Soft cap of the head's logits, or None.
         weights: Format of the matrices. Packed formats need the CPU.
-        device: The device to load to.
         check: Called before each tensor; raises to cancel.
 
     Raises:
@@ -272,7 +270,6 @@ def ranks_of(network: MedusaNetwork, hidden: Tensor, tokens: Sequence[int]) -> N
     """Return the ranks of the tokens of one reply.
 
     Args:
-        network: The heads.
         hidden: (n - 1, h) hidden rows of the target after its final norm, from the row that the reply's first token
             comes from; on the heads' device.
         tokens: (n) tokens of the reply.
@@ -356,7 +353,6 @@ def read_calibration(kind: type[C], cache_folder: Path, target: str, draft: str)
 
     Args:
         kind: Class of the calibration.
-        cache_folder: Cache folder.
         target: Digest of the model.
         draft: Digest of its draft; the calibration of another draft is not read.
     """
@@ -512,9 +508,7 @@ class MedusaDrafter(LastRowDrafter, LevelDrafter):
     """Drafts trees from the hidden state of the token before the root.
 
     Args:
-        network: The heads.
         hidden_layer: As `LastRowDrafter` takes it.
-        calibration: Calibration of the heads, or None.
     """
 
     def __init__(

@@ -232,7 +232,6 @@ class MlpDrafter(LastRowDrafter, LevelDrafter):
     """Drafts trees from the hidden state of the token before the root.
 
     Args:
-        network: The draft.
         hidden_layer: As `LastRowDrafter` takes it.
         link: The way to the draft's device.
     """

@@ -165,7 +165,6 @@ def load_next_layer(
 
     Args:
         checkpoint: Its files.
-        layout: Layout of these files.
         shared: The model's embedding and head.
         parts: Format, and the model.
     """

@@ -343,7 +343,6 @@ class PacedTree(Drafter):
     token that the target put in place of a wrong one.
 
     Args:
-        model: The draft.
         pacing: Options of drafting.
         drafted: Called after each step with the tokens of the draft's best guess so far.
     """

@@ -314,12 +314,7 @@ class PromptTokenDraft(CalibratedDraft[PromptTokenLayout, PromptTokenCalibration
 
 
 class PromptTokenDrafter(LevelDrafter):
-    """Drafts trees of what the model said after the probes of the last accepted token.
-
-    Args:
-        tokens: The prompt tokens.
-        calibration: Calibration of the prompt tokens, or None.
-    """
+    """Drafts trees of what the model said after the probes of the last accepted token."""
 
     def __init__(self, tokens: PromptTokens, calibration: PromptTokenCalibration | None = None) -> None:
         super().__init__(tokens.count, {} if calibration is None else calibration.tokens, tokens.members)

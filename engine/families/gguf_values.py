@@ -32,7 +32,6 @@ class GgufValues:
     """The values of one file.
 
     Args:
-        metadata: Metadata of the file.
         shapes: Shapes of its tensors, by llama.cpp's names.
         floats: Reads a tensor of a few numbers.
 

@@ -85,7 +85,6 @@ def read_gguf_config(
     """Return the content of config.json for the same model.
 
     Args:
-        metadata: Metadata of the file.
         shapes: Shapes of its tensors, by llama.cpp's names.
         floats: Reads a tensor of a few numbers.
 

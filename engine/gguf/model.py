@@ -169,7 +169,6 @@ class GgufFile:
     """Tensors of one file.
 
     Args:
-        header: Header of the file.
         sources: Origins of its tensors, by the names that they are asked for by.
         rotations: Rotations of tensors, by their names in the file.
         factors: Factors of tensors, one or one for each part of a stack, by their names in the file.

@@ -85,7 +85,7 @@ class Encoding(Protocol):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Its parts."""
+        """Parts of the matrix in the file."""
 
     @property
     def shape(self) -> tuple[int, ...]:

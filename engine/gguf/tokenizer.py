@@ -247,9 +247,7 @@ def merges_by_score(tokens: Sequence[str], kinds: Sequence[int], scores: Sequenc
     """Return SentencePiece's merges: of two neighbours that make a token, those with the best score come first.
 
     Args:
-        tokens: Texts of the tokens.
         kinds: Kinds of the tokens, as GGUF numbers them.
-        scores: Scores of the tokens.
 
     Returns:
         Ids of two tokens each, of the shape (merges, 2).

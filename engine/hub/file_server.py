@@ -166,7 +166,6 @@ class FileServer(ABC):
     """A server of files that can be read from any byte on.
 
     Args:
-        address: Address of the server.
         connect_s: Limit of making a connection.
         stall_s: Limit of silence.
 

@@ -9,6 +9,7 @@ that adds, removes or switches holds the lock of the data folder's lists while i
 from __future__ import annotations
 
 import errno
+import filecmp
 import json
 import os
 import shutil
@@ -410,12 +411,13 @@ def _delete(move: Move) -> None:
     copied = _copied()
     for path, status in _files(move.source).items():
         source_then, copy_then = copied.get(path, ((), ()))
+        here, there = move.source / path, move.target / path
         if identity(status) != source_then:
-            if _identity(move.target / path) == copy_then:
+            if _identity(there) == copy_then:
                 _copy(move, path, move.target)
-            elif not _are_same(move.source / path, move.target / path):
+            elif not (here.is_file() and there.is_file() and filecmp.cmp(here, there, shallow=False)):
                 continue
-        (move.source / path).unlink()
+        here.unlink()
     for left in (*move.source.glob(f"{LEAVING}*"), *move.source.glob(f"{INCOMING}/*.lock")):
         shutil.rmtree(left) if left.is_dir() else left.unlink()
     _delete_empty(move.source)
@@ -459,15 +461,6 @@ def _identity(path: Path) -> tuple[int, ...]:
         return identity(path.lstat())
     except FileNotFoundError:
         return ()
-
-
-def _are_same(one: Path, other: Path) -> bool:
-    return (
-        one.is_file()
-        and other.is_file()
-        and one.stat().st_size == other.stat().st_size
-        and sha256_of(one) == sha256_of(other)
-    )
 
 
 def _sync() -> None:

@@ -102,12 +102,9 @@ class Transfer:
     """Transfer of one file.
 
     Args:
-        source: Server of the file.
         repo: Name of its origin in sentences.
-        url: Address of the file.
         file: Description by the hub.
         folder: Folder for the file, which exists.
-        stop: Signal that ends it.
         patience: Limits on trying.
         arrived: Called with the bytes of this file that are on the disk, as they grow.
         waiting: Called with the reason while it waits before another attempt, with None when it goes on.

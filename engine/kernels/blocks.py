@@ -185,7 +185,6 @@ def arrange(
     """Arrange a matrix for the kernels.
 
     Args:
-        type: Type of the blocks.
         raw: Rows as in a file, uint8 on the CPU; may be mapped from the file.
         rows: Number of rows (n).
         columns: Number of columns (k).

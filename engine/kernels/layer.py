@@ -204,8 +204,6 @@ def forward(
     """Run a layer.
 
     Args:
-        layer: Weights of the layer.
-        step: Step of this forward.
         caches: Caches from `stores`; the new rows are written into them.
         index: Place of the layer in them.
         hidden: (m, hidden) float32, changed in place.
@@ -236,7 +234,6 @@ def experts(mixture: Mixture, activation: int, rows: Tensor, chosen: Tensor, wei
     """Compute a layer's experts for rows whose layer is computed elsewhere.
 
     Args:
-        mixture: Mixture of the layer.
         activation: One of `ACTIVATIONS`.
         rows: (m, hidden) float32, normalised.
         chosen: (m, k) int32, experts of each row.

@@ -51,7 +51,6 @@ def sample(
 
     Args:
         logits: (n, V) float32.
-        row: Row of the logits.
         temperature: 0 takes the best.
         top_k: 0 keeps all.
         top_p: 1 keeps all.

@@ -19,7 +19,7 @@ PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 # The model that ships with Tenon and answers where no other was chosen: its name, and what people see.
 OWN_HEAD = "mtp"  # the draft that a model comes with, whatever files it is in
 DEFAULT_MODEL = "smollm2"
-# Where the server listens if nothing else is said: TENO on a telephone's keys.
+# Port of the server unless another is named: TENO on a telephone's keys.
 SERVER_PORT = 8366
 
 

@@ -31,7 +31,7 @@ def receive(connection: Connection) -> Any:
 
     Raises:
         EOFError, OSError: The pipe has ended.
-        MessageDamaged: What came is no message.
+        MessageDamaged: The bytes that came are no message.
     """
     return unpacked(connection.recv_bytes(_MOST_BYTES))
 

@@ -56,7 +56,6 @@ def attention(
 
     Args:
         config: Sizes of the block.
-        weights: Weights of the block.
         index: Index of the layer in the cache.
         rows: (n, in) normalised rows that queries, keys and values are mapped from.
         rotation: Rotation of the new rows, or None if nothing is rotated.

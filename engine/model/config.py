@@ -24,7 +24,7 @@ _MOST_PARTS = 1 << 16
 #: Constants of gpt-oss's activation.
 _CLAMPED = {"swiglu_alpha": 1.702, "swiglu_limit": 7.0}
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
-#: Those of networks without a gate.
+#: Activations of networks without a gate.
 _UNGATED = {"relu2": "relu2"}
 
 #: Kinds of layers that have no attention, where a layer has only one part.
@@ -261,7 +261,6 @@ def read_config(checkpoint: Checkpoint | CheckpointOutline, families: Mapping[st
     """Read a checkpoint's config.
 
     Args:
-        checkpoint: The checkpoint.
         families: Families that it may be of, by architecture.
 
     Raises:
@@ -403,7 +402,6 @@ def translate(architecture: str, names: Collection[str], config: Mapping[str, An
         architecture: Name of its class.
         names: Names of a checkpoint's tensors, as far as they are known.
         config: Values of config.json, with every default.
-        family: Its family.
 
     Raises:
         ValueError: A value makes no sense.

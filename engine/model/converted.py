@@ -13,7 +13,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,17 @@ from torch import Tensor
 
 from engine.errors import OutOfDisk
 from engine.freed_memory import give_back_memory
-from engine.gguf.stored_tensor import BF16, PLAIN, StoredTensor
+from engine.gguf.stored_tensor import PLAIN, StoredTensor
 from engine.json_text import from_plain
-from engine.kernels.library import NotPackable
+from engine.kernels.library import Packed
 from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
-from engine.model.packed_loader import Check, Progress, quantized
-from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots
+from engine.model.packed_loader import Check, PackedReader, Progress
+from engine.model.tensors import check_tensors, head_slot, layer_slots
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.sentences import figure
-from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint, piece_values
-from engine.weights.direct_reader import Piece, read_pieces
+from engine.weights.checkpoint import KERNEL_TYPES, Checkpoint
+from engine.weights.direct_reader import Piece
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
 from engine.weights.watched_file import WatchedFile
 
@@ -103,91 +103,117 @@ def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
     )
 
 
-def open_converted(
-    checkpoint: Checkpoint,
-    config: ModelConfig,
-    weight_format: WeightFormat,
-    cache_folder: Path,
-    progress: Progress = lambda done_bytes, total_bytes: None,
-    check: Check = lambda: None,
-    beside: bool = True,
-) -> Converted:
-    """Return the converted file of a model; make it first if there is none for this model.
+@dataclass(frozen=True)
+class Conversion:
+    """A model in another format, and where its file may lie."""
 
-    Args:
-        checkpoint: The model.
-        config: Config of this checkpoint.
-        weight_format: Format to convert it to.
-        cache_folder: Folder of the file if the model's own folder cannot be written to.
-        progress: Called while converting with the bytes of the checkpoint done, and in all.
-        check: Called often; raises to cancel, which leaves no file after.
-        beside: True if Tenon may write beside the model, which it may not among another program's files.
+    checkpoint: Checkpoint  # the model
+    config: ModelConfig  # config of this checkpoint
+    weights: WeightFormat  # format to convert it to
+    cache_folder: Path  # folder of the file if the model's own folder cannot be written to
+    beside: bool = True  # True if Tenon may write beside the model, which it may not among another program's files
 
-    Raises:
-        TensorMismatch: The checkpoint's tensors are not those of its config.
-        WeightsCorrupt: One of its files ends early.
-        OutOfDisk: No room for the file in either folder.
-    """
-    check_tensors(checkpoint, config)
-    found = find_converted(checkpoint, weight_format, cache_folder, beside)
-    if found is not None:
-        return found
-    failures: list[str] = []
-    source, needed = checkpoint.digest(), weight_bytes(config, weight_format) + _SPARE_BYTES
-    for path in _places(checkpoint, weight_format, source, cache_folder, beside):
-        try:
-            sections = _sections(checkpoint, config, weight_format, progress, check)
-            _write(path, needed, source, weight_format, sections)
-        except OSError as error:
-            failures.append(f"{path}: {error.strerror or error}")
-        else:
-            # The memory used by converting must not stay beside the weights.
-            give_back_memory()
-            return Converted(checkpoint, PackedFile(path, source, weight_format.name))
-    raise OutOfDisk(
-        "The {name} weights could not be written next to the model nor to {cache_folder}: "
-        "make {needed} GB free on one of these disks.",
-        name=weight_format.name,
-        cache_folder=cache_folder,
-        needed=figure(math.ceil(needed / 10000000.0) / 100, ".2f"),
-        details="\n".join(failures),
-    )
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the checkpoint."""
+        return self.checkpoint.digest()
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Paths of the file, the best one first."""
+        name = self.weights.name
+        cached = self.cache_folder / f"{self.digest[:32]}-{name}.packed"
+        return (self.checkpoint.packed_path(name), cached) if self.beside else (cached,)
 
-def find_converted(
-    checkpoint: Checkpoint, weight_format: WeightFormat, cache_folder: Path, beside: bool = True
-) -> Converted | None:
-    """Return the converted file of a model, or None if there is none for it; arguments as in `open_converted`."""
-    source = checkpoint.digest()
-    for path in _places(checkpoint, weight_format, source, cache_folder, beside):
-        try:
-            return Converted(checkpoint, PackedFile(path, source, weight_format.name))
-        except PackedFileUnusable as problem:
-            _log.info("%s is not used: %s", path, problem)
-    return None
+    def find(self) -> Converted | None:
+        """Return the converted file, or None if there is none for this model."""
+        for path in self.places:
+            try:
+                return self._opened(path)
+            except PackedFileUnusable as problem:
+                _log.info("%s is not used: %s", path, problem)
+        return None
+
+    def open(self, progress: Progress = lambda done_bytes, total_bytes: None, check: Check = lambda: None) -> Converted:
+        """Return the converted file; make it first if there is none for this model.
+
+        Args:
+            progress: Called while converting with the bytes of the checkpoint done, and in all.
+            check: Called often; raises to cancel, which leaves no file after.
+
+        Raises:
+            TensorMismatch: The checkpoint's tensors are not those of its config.
+            WeightsCorrupt: One of its files ends early.
+            OutOfDisk: No room for the file in either folder.
+        """
+        check_tensors(self.checkpoint, self.config)
+        found = self.find()
+        if found is not None:
+            return found
+        failures: list[str] = []
+        for path in self.places:
+            try:
+                self.write(path, self._sections(progress, check))
+            except OSError as error:
+                failures.append(f"{path}: {error.strerror or error}")
+            else:
+                # The memory used by converting must not stay beside the weights.
+                give_back_memory()
+                return self._opened(path)
+        raise OutOfDisk(
+            "The {name} weights could not be written next to the model nor to {cache_folder}: "
+            "make {needed} GB free on one of these disks.",
+            name=self.weights.name,
+            cache_folder=self.cache_folder,
+            needed=figure(math.ceil(self._needed_bytes / 10000000.0) / 100, ".2f"),
+            details="\n".join(failures),
+        )
+
+    def write(self, path: Path, sections: Iterable[tuple[str, Tensor, dict[str, Any]]]) -> None:
+        """Write the file if there is room for it.
+
+        Raises:
+            OSError: There is none, or the file cannot be written. Without room no section is asked for.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(path.parent).free
+        if free < self._needed_bytes:
+            raise OSError(f"{free / 1e9:.3g} GB are free and {self._needed_bytes / 1e9:.3g} GB are needed")
+        write_packed_file(path, self.digest, self.weights.name, sections)
+
+    @property
+    def _needed_bytes(self) -> int:
+        return weight_bytes(self.config, self.weights) + _SPARE_BYTES
+
+    def _opened(self, path: Path) -> Converted:
+        return Converted(self.checkpoint, PackedFile(path, self.digest, self.weights.name))
+
+    def _sections(self, progress: Progress, check: Check) -> Iterator[tuple[str, Tensor, dict[str, Any]]]:
+        """Yield name, blocks and layout of every matrix; one is in memory at a time."""
+        slots = [slot for index in range(self.config.layers) for slot in layer_slots(self.config, index)]
+        slots = [slot for slot in (*slots, head_slot(self.config)) if len(slot.shape) == 2]
+        total, done = sum(self.checkpoint.stored_bytes(slot.name) for slot in slots), 0
+        reader = PackedReader(self.checkpoint, self.weights, arranged=False)
+        for slot in slots:
+            matrix = reader.read([slot], check=check)[slot.name]
+            assert isinstance(matrix, Packed)
+            refused = {"refused": reader.refused[slot.name]} if slot.name in reader.refused else {}
+            yield slot.name, matrix.data, {"kind": matrix.type, "shape": list(slot.shape), **refused}
+            done += self.checkpoint.stored_bytes(slot.name)
+            progress(done, total)
 
 
 class ConversionKeeper:
     """Writes the results of a load's conversion into the file for later loads, in a thread of its own.
 
-    The load neither waits for the disk nor fails with it: without room there is no file. Arguments are those of
-    `open_converted`.
+    The load neither waits for the disk nor fails with it: without room there is no file.
     """
 
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        config: ModelConfig,
-        weight_format: WeightFormat,
-        cache_folder: Path,
-        beside: bool = True,
-    ) -> None:
+    def __init__(self, conversion: Conversion) -> None:
         self._matrices: queue.Queue[tuple[str, Tensor, dict[str, Any]] | None] = queue.Queue()
         self._rows: list[Tensor] = []
         self._abandoned = False
-        self._source, self._format = checkpoint.digest(), weight_format
-        self._needed_bytes = weight_bytes(config, weight_format) + _SPARE_BYTES
-        self._places = _places(checkpoint, weight_format, self._source, cache_folder, beside)
+        self._conversion, self._places = conversion, conversion.places
         self._thread = threading.Thread(target=self._write, name="tenon-keeper")
         self._thread.start()
 
@@ -195,7 +221,6 @@ class ConversionKeeper:
         """Take rows of a matrix, one piece after the other; a matrix may begin again in another type.
 
         Args:
-            name: Name of the matrix.
             piece: Piece that the rows come from.
             kind: Type of the rows.
             rows: Bytes of the rows; they are copied.
@@ -229,7 +254,7 @@ class ConversionKeeper:
     def _write(self) -> None:
         for path in self._places:
             try:
-                _write(path, self._needed_bytes, self._source, self._format, self._taken())
+                self._conversion.write(path, self._taken())
             except _Abandoned:
                 return
             except Exception as error:  # whatever fails here, the model is in memory and answers
@@ -250,58 +275,7 @@ class _Abandoned(Exception):
     """The load whose results were to be kept has failed."""
 
 
-def _places(
-    checkpoint: Checkpoint, weight_format: WeightFormat, source: str, cache_folder: Path, beside: bool
-) -> tuple[Path, ...]:
-    name = weight_format.name
-    cached = cache_folder / f"{source[:32]}-{name}.packed"
-    return (checkpoint.packed_path(name), cached) if beside else (cached,)
-
-
-def _write(
-    path: Path,
-    needed_bytes: int,
-    source: str,
-    weight_format: WeightFormat,
-    sections: Iterable[tuple[str, Tensor, dict[str, Any]]],
-) -> None:
-    """Write a file if there is room for it. Raises OSError otherwise, before a section is asked for."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(path.parent).free
-    if free < needed_bytes:
-        raise OSError(f"{free / 1e9:.3g} GB are free and {needed_bytes / 1e9:.3g} GB are needed")
-    write_packed_file(path, source, weight_format.name, sections)
-
-
-def _sections(
-    checkpoint: Checkpoint, config: ModelConfig, weight_format: WeightFormat, progress: Progress, check: Check
-) -> Iterator[tuple[str, Tensor, dict[str, Any]]]:
-    """Yield name, blocks and layout of every matrix; one is in memory at a time."""
-    slots = [slot for index in range(config.layers) for slot in layer_slots(config, index)]
-    slots = [slot for slot in (*slots, head_slot(config)) if len(slot.shape) == 2]
-    total, done = sum(checkpoint.stored_bytes(slot.name) for slot in slots), 0
-    for slot in slots:
-        found, layout = convert(checkpoint, slot, weight_format.kind_of(slot), check)
-        yield slot.name, found, layout
-        done += checkpoint.stored_bytes(slot.name)
-        progress(done, total)
-
-
 def _ordered(piece: Piece, rows: Tensor) -> Tensor:
     """Return a copy of a piece's rows in its own type, bytes in Hugging Face's order."""
     order = piece.stored.row_map(piece.count)
     return rows.flatten().clone() if order is None else rows.view(len(order), -1)[order.long()].flatten()
-
-
-def convert(checkpoint: Checkpoint, slot: Slot, kind: int, check: Check) -> tuple[Tensor, dict[str, Any]]:
-    """Return a matrix in blocks of a type, or in 16 bits if a number is NaN or infinite, and its section's layout."""
-    stored = checkpoint.stored(slot.name).read_as(kind)
-    rows: list[Tensor] = []
-    for piece in read_pieces(checkpoint.files, [stored], check):
-        try:
-            as_stored = stored.kind == kind and kind not in PLAIN
-            rows.append(_ordered(piece, piece.raw) if as_stored else quantized(piece_values(piece), kind).view(-1))
-        except NotPackable as problem:
-            found, layout = convert(checkpoint, slot, BF16, check)
-            return found, {**layout, "refused": str(problem)}
-    return torch.cat(rows), {"kind": kind, "shape": list(slot.shape)}

@@ -552,7 +552,7 @@ class _View:
 
     @cached_property
     def _text_steps(self) -> list[Steps | None]:
-        """From what rows follow in layers that keep a state, for each text."""
+        """Steps of each text in layers that keep a state: the rows that its rows follow."""
         width, found = self._decoder.config.convolution, list[Steps | None]()
         home, source = self._decoder.home, self._decoder.source
 

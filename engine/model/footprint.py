@@ -78,8 +78,6 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
     rows are whole tiles for each expert.
 
     Args:
-        config: Config of the model.
-        rows: Rows of the forward.
         logit_rows: Rows among them that have logits; each is held three times while a token is chosen.
     """
     each = [config.of_layer(index) for index in range(len(config.shapes))] or [config]
@@ -167,7 +165,6 @@ def cache_sizes(
     """Return each layer's bytes of keys and values for so many tokens, or of its states at most.
 
     Args:
-        config: Config of the model.
         tokens: Tokens of the context.
         weight_format: Format, which includes that of keys and values.
         states: States that are kept beside the present one, in layers that have some.

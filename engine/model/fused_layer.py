@@ -227,10 +227,8 @@ class FusedLayer:
         """Run the layer over hidden (n, h) float32 in place.
 
         Args:
-            step: Step of the forward.
             caches: Addresses of the caches of the step's texts, see `engine.kernels.layer.stores`.
             index: Index of the layer in the caches.
-            hidden: The rows.
         """
         kernel.forward(self.structure, step.step, caches, index, hidden, self._bring)
 

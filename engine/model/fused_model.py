@@ -70,15 +70,10 @@ class FusedModel:
     """Layers, the final norm and the head.
 
     Args:
-        config: Config of the model.
         layers: All layers of the model; none if they are computed before.
         norm: Final norm with its gain in the host's memory, or None.
         head: Map from hidden states to logits.
         join: Map of the given rows to the first layer's input, or None if they enter it unchanged.
-
-    Attributes:
-        hidden: Width of a row.
-        vocabulary: Number of logits of a row.
     """
 
     def __init__(
@@ -92,7 +87,7 @@ class FusedModel:
         each = list(zip(config.windows, config.layer_ropes, strict=True))[: len(layers)]
         # Window and rope of each kind of layer, in the order of the steps that a call takes
         self.kinds = list(dict.fromkeys(each))
-        self.hidden, self.vocabulary = config.hidden_size, head.matrix.rows
+        self.hidden, self.vocabulary = config.hidden_size, head.matrix.rows  # width, and number of logits, of a row
         self.given = config.hidden_size if join is None else join.matrix.columns  # width of a given row
         layer_of = (ctypes.c_void_p * len(layers))(*(ctypes.addressof(layer.structure) for layer in layers))
         kind_of = (ctypes.c_int32 * len(layers))(*(self.kinds.index(one) for one in each))

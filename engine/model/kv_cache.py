@@ -99,7 +99,6 @@ class KVCache:
         capacity: Most rows, committed and uncommitted together.
         dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only
             the kernel library reads and writes those, for fused layers, see `engine.model.fused_layer`.
-        device: Device of the tensors.
         short_text_limit: Length of LongRoPE's short texts: longer ones are rotated differently, from their first
             token on.
         elsewhere: Sides of the first layers, for as many as compute on another device.
@@ -130,7 +129,7 @@ class KVCache:
         self.states = states
         self.long_text = False  # True if the rows are those of a long text (LongRoPE); `begin` decides it
         self._short_text_limit = short_text_limit
-        self._uncommitted = 0
+        self.uncommitted = 0  # uncommitted rows before those that are written next
         self._row_positions = torch.empty(0, dtype=torch.long, device=device)
         self._rows = min(FIRST_ROWS, capacity)
         own = [layer for layer, shape in enumerate(shapes) if isinstance(shape, tuple)]
@@ -213,7 +212,7 @@ class KVCache:
 
     def begin_run(self, uncommitted: int) -> None:
         """Settle that the next rows that `place` made room for follow so many uncommitted ones."""
-        self._uncommitted = uncommitted
+        self.uncommitted = uncommitted
 
     def place_next(self, count: int) -> int:
         """Make room for rows after the committed ones on which no later forward builds; return the first position.
@@ -272,11 +271,6 @@ class KVCache:
         return self._layers[-1]
 
     @property
-    def uncommitted(self) -> int:
-        """Uncommitted rows before those that are written next."""
-        return self._uncommitted
-
-    @property
     def addresses(self) -> ctypes.Array[ctypes.c_void_p]:
         """Addresses of all layers' tensors, or of their states; a new array holds them once they have grown."""
         if self._addresses is None:
@@ -301,7 +295,6 @@ class KVCache:
         """Write the rows of a forward where `place` said.
 
         Args:
-            layer: Index of the layer.
             keys: (n, kv_heads, head_dim), rotated.
             values: (n, kv_heads, head_dim).
             first_row: First row of the result (sliding windows).
@@ -316,7 +309,7 @@ class KVCache:
         store = self.store(layer)
         if store.dtype == torch.int8:
             raise TypeError("only the kernel library writes rows of 8 bits")
-        start = self.length + self._uncommitted
+        start = self.length + self.uncommitted
         end = start + len(keys)
         store[0, :, start:end] = keys.transpose(0, 1)
         store[1, :, start:end] = values.transpose(0, 1)
@@ -329,13 +322,13 @@ class KVCache:
             Latents of the committed and the uncommitted rows, the new ones last: a view (rows, width).
         """
         rows = self.store(layer)[0, 0]
-        start = self.length + self._uncommitted
+        start = self.length + self.uncommitted
         rows[start : start + len(latents)] = latents
         return rows[: start + len(latents)]
 
     def seen(self, layer: int, count: int, first_row: int = 0) -> tuple[Tensor, Tensor]:
         """Return the keys and values that `append` returns for a forward's ``count`` rows, once they are written."""
-        both = self.store(layer)[:, :, first_row : self.length + self._uncommitted + count]
+        both = self.store(layer)[:, :, first_row : self.length + self.uncommitted + count]
         return both[0], both[1]
 
     def committed(self, layer: int, first_row: int, head_dim: int, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -439,5 +432,5 @@ class KVCache:
             self.states.expect(ends)
 
     def _forget_uncommitted(self) -> None:
-        self._uncommitted = 0
+        self.uncommitted = 0
         self._row_positions = self._nothing

@@ -42,9 +42,7 @@ def load_weights(
 
     Args:
         checkpoint: Source of the tensors.
-        config: Config of this checkpoint.
         dtype: Type of matrices and embedding; norms are kept in float32.
-        device: Device of the weights.
         progress: Called with bytes read and bytes to read, after each slice.
         check: Called before each slice; raises to cancel.
         wanted: Layers to read, in order; None for all. The others are loaded elsewhere.
@@ -139,7 +137,6 @@ def read_slots(
         checkpoint: Source of the tensors.
         slots: Tensors to read, and their places.
         dtype: Type of the result.
-        device: Device of the result.
         advance: Called with the bytes of each slice.
         check: Called before each slice; raises to cancel.
 

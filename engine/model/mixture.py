@@ -65,7 +65,7 @@ class Mixture:
 
     def brought(self, rows: int, kept: int) -> float:
         """Return how many experts the disk brings for so many rows if so many that were used last are kept."""
-        # Those that the row before took are here, as many as there is room for.
+        # The experts of the row before are here, as many as there is room for.
         there = min(kept / self.chosen, 1.0)
         others = self.experts - max(kept, self.chosen)
         return (1.0 - there) * self.read(rows) + there * others * (1.0 - (1.0 - self._fresh) ** rows)
@@ -198,8 +198,6 @@ def mix(
     """Return the experts' results for (n, h) normalised rows; each expert takes all rows that chose it at once.
 
     Args:
-        mixture: Mixture of the model.
-        experts: Experts of the layer.
         rows: Normalised rows.
         routed: (n, h) input of the router.
         network: The gated network of an expert's matrices over some rows.

@@ -43,9 +43,6 @@ class NextRows:
     """Runs a few rows through a fused model; its work does not depend on how many rows came before.
 
     Args:
-        model: The model.
-        embedding: Embedding of the model.
-        ropes: Rotations of the model.
         scale: Factor of embeddings, or None.
         most: Most rows of a call.
         inputs: Inputs of each layer beside the rows, or None.

@@ -91,7 +91,6 @@ def state_bytes(config: ModelConfig, states: int) -> int:
     """Return the most bytes that a layer with a convolution keeps of a text, apart from wider trees than a draft's.
 
     Args:
-        config: Config of the model.
         states: States that are kept beside the present one; of convolutions alone `_MOST_INPUTS` are.
     """
     before, channels, delta = config.convolution - 1, config.channels, config.delta
@@ -133,7 +132,6 @@ class TextStates:
     """States of one text in all layers that keep some.
 
     Args:
-        config: Config of the model.
         devices: Device of each layer.
         to_layer: Moves indices from the host's memory to the device of a layer.
         most: States that are kept beside the present one, see `state_bytes`.

@@ -189,7 +189,6 @@ class Mode:
         """Return the parts for one reply.
 
         Args:
-            verifier: The rule.
             drafts: The drafters of the loaded drafts that it takes.
             values: Values of the mode's options.
             cost: Cost of rounds of this mode with the loaded model; the schedule adds to it.

@@ -44,7 +44,6 @@ class ColumnLinear:
         ratio: The device's share of its panels, from 0 to 1.
         dtype: Type of the device's activations.
         link: The way for weights.
-        rows_link: The way for rows.
         keep_whole: True if the host keeps all of the matrix.
     """
 
@@ -128,11 +127,9 @@ class DividedRows:
     """Attention over a cache's first rows on a device, over its other rows on the host.
 
     Args:
-        config: Config of the model.
         capacity: Most rows of the cache.
         rows: Function from the number of committed rows to the rows before the boundary.
         dtype: Type of keys and values on the device.
-        link: The way for rows.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ from engine.model.linear import LinearMap
 from engine.model.tensors import head_slot, layer_slots
 from engine.model.weight_format import WeightFormat
 from engine.placement.column_linear import ColumnLinear, DividedRows, panels, staying
-from engine.placement.device import Link, SharedLink
+from engine.placement.device import SharedLink
 from engine.placement.plan import Footprint, LayerPlace, PlacementPlan, Room, Sizes, Units, device_format
 from engine.placement.resident import Resident
 from engine.placement.source import Placed, Placement, TargetSource
@@ -180,7 +180,6 @@ def balanced_ratios(sizes: Sizes, units: Units, rows: int, most_share: float) ->
     """Return shares with which both units take equally long for each kind of matrix; none if the GPU is no help.
 
     Args:
-        sizes: Sizes of the model.
         units: Seconds of the forwards that are divided.
         rows: Rows of these that cross; 0 within one memory.
         most_share: Largest share of a matrix on the GPU.
@@ -335,17 +334,7 @@ class ColumnsPlan(PlacementPlan):
     def load(self, source: TargetSource) -> Placed:
         """Read one layer after the other and give the GPU its columns."""
         host, link = source.host(()), source.link
-        rows_link = SharedLink(link.device) if self.shared else link
-        columns = Columns(
-            host,
-            source.config,
-            source.layer,
-            self.ratios,
-            self.boundary,
-            source.device_type,
-            link,
-            rows_link,
-        )
+        columns = Columns(host, source, self)
 
         def at_home() -> Placement:
             return Resident(replace(host, layers=tuple(map(source.layer, range(source.config.layers)))))
@@ -374,7 +363,6 @@ def _nearest(made: Callable[[Ratios], ColumnsPlan], ways: Sequence[Ratios], size
     Args:
         made: Makes a plan of shares.
         ways: Shares from none on the GPU to the most.
-        sizes: Sizes of the model.
         room: Memory that may be taken.
     """
 
@@ -397,53 +385,19 @@ class Columns(Resident):
 
     Args:
         host: The model without its layers.
-        config: Config of the model.
-        read: Reads a layer into the host's memory, by its index.
-        ratios: The device's shares.
-        boundary: Boundary of attention.
-        dtype: Type of the device's activations, keys and values.
-        link: The way for weights.
-        rows_link: The way for rows.
+        source: Reads them, and has the way to the device.
+        plan: The device's shares.
     """
 
-    def __init__(
-        self,
-        host: ModelWeights,
-        config: ModelConfig,
-        read: Callable[[int], LayerWeights],
-        ratios: Ratios,
-        boundary: Boundary,
-        dtype: torch.dtype,
-        link: Link,
-        rows_link: Link,
-    ) -> None:
-        self.ratios = ratios  # the device's shares now
-        self.boundary = boundary  # boundary of attention; a changed one counts from the next forward on
-        self._config = config
-        self._read = read
-        self._dtype = dtype
-        self._link = link
-        self._rows_link = rows_link
+    def __init__(self, host: ModelWeights, source: TargetSource, plan: ColumnsPlan) -> None:
+        self.boundary = plan.boundary  # boundary of attention; a changed one counts from the next forward on
+        self._config, self._dtype, self._link = source.config, source.device_type, source.link
+        self._rows_link = SharedLink(source.link.device) if plan.shared else source.link
         self._whole_head = host.head
-        head = self._column_linear(host.head, ratios.head, keep_whole=True)
-        divided = tuple(self._divide(read(index), ratios) for index in range(config.layers))
+        head = self._column_linear(host.head, plan.ratios.head, keep_whole=True)
+        layers = map(source.layer, range(source.config.layers))
+        divided = tuple(self._divide(layer, plan.ratios) for layer in layers)
         super().__init__(replace(host, layers=divided, head=head))
-
-    def change(self, ratios: Ratios) -> None:
-        """Divide the matrices anew, between two forwards: layers are read again, one after the other.
-
-        Raises:
-            TenonError: The checkpoint cannot be read any more. Every layer is whole all the same.
-        """
-        if ratios.head != self.ratios.head:
-            self.head = self._column_linear(self.whole_head, ratios.head, keep_whole=True)
-            self._weights = replace(self._held(), head=self.head)
-        if replace(ratios, head=self.ratios.head) != self.ratios:
-            for index in range(self._config.layers):
-                layers = list(self._held().layers)
-                layers[index] = self._divide(self._read(index), ratios)
-                self._weights = replace(self._held(), layers=tuple(layers))
-        self.ratios = ratios
 
     @property
     def whole_head(self) -> LinearMap:
@@ -451,7 +405,6 @@ class Columns(Resident):
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """No layers: a forward cannot take any as they are."""
         return ()
 
     def new_far_rows(self, capacity_tokens: int) -> DividedRows | None:

@@ -19,8 +19,7 @@ from torch import Tensor
 
 from engine.errors import WeightsUnreadable
 from engine.kernels.library import Packed
-from engine.model.config import ModelConfig
-from engine.model.converted import Converted, streams_as_it_is
+from engine.model.converted import streams_as_it_is
 from engine.model.embedding import Table
 from engine.model.kv_cache import Side
 from engine.model.layer import OnWait, no_work
@@ -28,7 +27,6 @@ from engine.model.linear import LIKELY, Linear, PackedLinear
 from engine.model.loader import final_norm, layer_inputs, read_slots
 from engine.model.packed_loader import (
     PackedReader,
-    TensorSource,
     embedding_rows,
     final_norm_of,
     format_notes,
@@ -42,12 +40,10 @@ from engine.model.tensors import (
     input_slots,
     outer_slots,
 )
-from engine.model.weight_format import WeightFormat
-from engine.placement.layer_room import DiskPlace
+from engine.placement.layer_room import DiskPlace, OnDisk
 from engine.placement.plan import PlacementPlan
 from engine.placement.source import Placed, Placement, TargetSource
 from engine.sentences import mark, say
-from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import PageMemory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, check_section, spoil_packed_file
 
@@ -83,7 +79,7 @@ def disk_kind(path: Path) -> DiskKind | None:
         around = [one for one in psutil.disk_partitions(all=True) if here.is_relative_to(one.mountpoint)]
     if not around:
         return None
-    # Of mounts on the same point the last one is seen.
+    # Of several mounts on one point the last is in force.
     mount = max(reversed(around), key=lambda one: len(one.mountpoint))
     if mount.fstype in _NETWORK:
         return "network"
@@ -121,8 +117,8 @@ class DiskPlan(PlacementPlan):
     from_disk = True
 
     @abstractmethod
-    def make(self, source: TargetSource, converted: Converted | None) -> FromDisk:
-        """Read the weights that stay in memory; for the errors and ``converted`` see `FromDisk`."""
+    def make(self, source: TargetSource, model: OnDisk) -> FromDisk:
+        """Read the weights that stay in memory; for the errors see `FromDisk`."""
 
     @abstractmethod
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
@@ -132,15 +128,15 @@ class DiskPlan(PlacementPlan):
         """Keep the weights that stay in memory, and say what reading the others costs."""
         check_tensors(source.checkpoint, source.config)
         try:
-            converted = source.convert()
-            placement = self.make(source, converted)
+            model = source.on_disk()
+            placement = self.make(source, model)
         except WeightsUnreadable:
             if streams_as_it_is(source.config, source.weights):
                 raise
-            converted = source.convert()  # the file was damaged, and is made anew
-            placement = self.make(source, converted)
+            model = source.on_disk()  # the file was damaged, and is made anew
+            placement = self.make(source, model)
         speed = placement.measure_disk(_checked(source.check))
-        path = source.checkpoint.folder if converted is None else converted.packed.path
+        path = source.checkpoint.folder if model.converted is None else model.converted.packed.path
         note = self.told(placement, speed) + slow_disk_note(path, speed)
         return Placed(placement, count_parameters(source.config), "cpu, disk", (note, *placement.notes))
 
@@ -162,33 +158,17 @@ class FromDisk(Placement):
     that are read for the first time from a file that Tenon made are compared with their checksum.
 
     Args:
-        checkpoint: The model.
-        config: Config of this checkpoint.
-        weight_format: Format of its layers.
-        converted: File with its matrices in the types of the format, or None if the checkpoint's own bytes suffice.
         check: Called while the weights that stay are read; raises to cancel.
 
     Raises:
         WeightsUnreadable: The disk failed, or the bytes that were read are damaged.
     """
 
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        config: ModelConfig,
-        weight_format: WeightFormat,
-        converted: Converted | None,
-        check: Callable[[], None],
-    ) -> None:
-        self._checkpoint = checkpoint
-        self._config = config
-        self._types = weight_format
-        self.home = Side("cpu", CPU, weight_format.activations, weight_format.cache)
-        self._converted = converted
-        self._source: TensorSource = converted or checkpoint
-        self._refused = {} if converted is None else converted.refused
+    def __init__(self, model: OnDisk, check: Callable[[], None]) -> None:
+        self._model = model
+        self.home = Side("cpu", CPU, model.weights.activations, model.weights.cache)
         self._whole: set[DiskPlace] = set()
-        self._verify([head_slot(config)], check)
+        self._verify([head_slot(model.config)], check)
         self.notes = self._load_outer(check)  # sentences for the user about what could not be done as asked
         self._resident_bytes = self.head.size_bytes + (0 if self.inputs is None else self.inputs.size_bytes)
 
@@ -198,45 +178,46 @@ class FromDisk(Placement):
 
     def _load_outer(self, check: Callable[[], None]) -> tuple[str, ...]:
         """Read norm and head, and the embedding if it is the head; return sentences about the format."""
-        config, types = self._config, self._types
-        self.embedding = embedding_rows(self._checkpoint, config)
+        checkpoint, config, types = self._model.checkpoint, self._model.config, self._model.weights
+        self.embedding = embedding_rows(checkpoint, config)
         if not types.packed:
             slots = [slot for slot in outer_slots(config) if config.tied or slot.field != "embedding"]
             slots += input_slots(config)
-            outer = read_slots(self._checkpoint, slots, types.dense, CPU, lambda size: None, check)
+            outer = read_slots(checkpoint, slots, types.dense, CPU, lambda size: None, check)
             self.final_norm = final_norm(config, outer["final_norm"])
             self.head = Linear(outer["embedding"] if config.tied else outer["head"])
             if config.tied:
                 self.embedding = Table(outer["embedding"])
             self.inputs = layer_inputs(
-                self._checkpoint, config, outer.__getitem__, lambda field: Linear(outer[field]), types.dense
+                checkpoint, config, outer.__getitem__, lambda field: Linear(outer[field]), types.dense
             )
             return ()
-        reader = PackedReader(self._source, types, keep_cached=False)
+        reader = PackedReader(self._model.source, types, keep_cached=False)
         slots = [outer_slots(config)[1], head_slot(config), *input_slots(config)]
         parts = reader.read(slots, check=check)
-        self.inputs = packed_inputs(self._checkpoint, config, parts)
+        self.inputs = packed_inputs(checkpoint, config, parts)
         self.final_norm = final_norm_of(config, parts)
         head = parts[head_slot(config).name]
         assert isinstance(head, Packed)
         self.head = PackedLinear(head, refined_above=LIKELY)
-        return format_notes(config, types, self._refused | reader.refused)
+        converted = self._model.converted
+        return format_notes(config, types, reader.refused if converted is None else converted.refused | reader.refused)
 
     def _check(self, place: DiskPlace, memory: PageMemory) -> None:
         """Check that the bytes to compute with are the model's."""
-        for path, file in self._source.files.items():
+        for path, file in self._model.source.files.items():
             if file.changed:
                 raise WeightsUnreadable(_CHANGED, name=path.name)
-        if self._converted is not None and place not in self._whole:
+        if self._model.converted is not None and place not in self._whole:
             for stored, starts in place.matrices.values():
                 data = memory.tensor(starts[0], stored.size_bytes)  # a converted matrix lies in one range
-                self._compare(self._converted.packed, stored.name, data)
+                self._compare(self._model.converted.packed, stored.name, data)
             self._whole.add(place)
 
     def _verify(self, slots: Iterable[Slot], check: Callable[[], None]) -> None:
         """Compare the tensors that are to be read into memory with their checksums."""
-        if self._converted is not None:
-            packed = self._converted.packed
+        if self._model.converted is not None:
+            packed = self._model.converted.packed
             for slot in slots:
                 check()
                 self._compare(packed, slot.name, packed.bytes_of(packed.sections[slot.name]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -14,12 +14,13 @@ from engine.gguf.stored_tensor import BF16, StoredTensor
 from engine.kernels import blocks
 from engine.kernels.library import Packed
 from engine.model.config import ModelConfig
+from engine.model.converted import Converted
 from engine.model.layer import LayerWeights, OnWait
 from engine.model.loader import layer_weights
 from engine.model.packed_loader import TensorSource, arrange_piece, matrix_in, packed_layer
 from engine.model.tensors import Slot, layer_slots
 from engine.model.weight_format import WeightFormat
-from engine.weights.checkpoint import piece_values
+from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.direct_reader import ALIGNMENT_BYTES, DirectReader, Extent, PageMemory, PendingRead, Piece
 
 _ALIGNMENT_BYTES = 64
@@ -27,6 +28,58 @@ _ALIGNMENT_BYTES = 64
 _GAP_BYTES = 64 << 10
 # Sleep of a wait when `on_wait` has nothing to do: a cancel is looked for this often.
 _PAUSE_S = 0.005
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """A model that is read from the disk."""
+
+    checkpoint: Checkpoint  # the model
+    config: ModelConfig  # config of this checkpoint
+    weights: WeightFormat  # format of its layers
+    # File with its matrices in the types of the format, or None if the checkpoint's own bytes suffice
+    converted: Converted | None = None
+
+    @property
+    def source(self) -> TensorSource:
+        """The files that hold the tensors."""
+        return self.converted or self.checkpoint
+
+    def place(self, matrices: Sequence[Slot]) -> DiskPlace:
+        """Return the place of these matrices; those that lie close together are read as one."""
+        return DiskPlace.of(
+            {slot.name: self.source.stored(slot.name).read_as(self.weights.kind_of(slot)) for slot in matrices}
+        )
+
+    def bytes_of(self, matrices: Sequence[Slot]) -> int:
+        """Return the bytes that the matrices take in memory."""
+        return sum(_aligned(self._bytes_of(slot)) for slot in matrices)
+
+    def room(self, matrices: Sequence[Slot], memory: PageMemory, start: int = 0) -> MatrixRoom:
+        """Hand out memory from a byte on; matrices that the format cannot hold are in 16 bits."""
+        packed: dict[str, Packed] = {}
+        fields: dict[str, Tensor] = {}
+        if self.weights.packed:
+            for slot in matrices:
+                size = self._bytes_of(slot)
+                kind = BF16 if self._refuses(slot) else self.weights.kind_of(slot)
+                packed[slot.name] = matrix_in(memory.tensor(start, size), kind, self.source.stored(slot.name))
+                start = _aligned(start + size)
+            return MatrixRoom(packed, fields)
+        dtype = self.weights.dense
+        for field in dict.fromkeys(slot.field for slot in matrices):
+            parts = [slot for slot in matrices if slot.field == field]
+            rows, columns = sum(slot.shape[0] for slot in parts), parts[0].shape[1]
+            size = rows * columns * dtype.itemsize
+            fields[field] = memory.tensor(start, size).view(dtype).view(rows, columns)
+            start = _aligned(start + size)
+        return MatrixRoom(packed, fields)
+
+    def _refuses(self, slot: Slot) -> bool:
+        return self.converted is not None and slot.name in self.converted.refused
+
+    def _bytes_of(self, slot: Slot) -> int:
+        return blocks.arranged_bytes(BF16, *slot.shape) if self._refuses(slot) else self.weights.slot_bytes(slot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +91,9 @@ class DiskPlace:
     matrices: Mapping[str, tuple[StoredTensor, list[int]]]
 
     @classmethod
-    def of(cls, source: TensorSource, slots: Sequence[Slot], weight_format: WeightFormat) -> DiskPlace:
-        """Return the place of these matrices; those that lie close together are read as one."""
+    def of(cls, stored: Mapping[str, StoredTensor]) -> DiskPlace:
+        """Return the place of matrices by their names."""
         extents: list[Extent] = []
-        stored = {slot.name: source.stored(slot.name).read_as(weight_format.kind_of(slot)) for slot in slots}
         starts = {name: [0] * len(one.ranges()) for name, one in stored.items()}
         begin = 0
         ranges = [(*part, name, at) for name, one in stored.items() for at, part in enumerate(one.ranges())]
@@ -82,40 +134,6 @@ class MatrixRoom:
     packed: Mapping[str, Packed]  # matrices in a packed format, by their names in the checkpoint
     fields: Mapping[str, Tensor]  # tensors that the matrices fill in a dense format, by field
 
-    @staticmethod
-    def bytes_of(matrices: Sequence[Slot], weight_format: WeightFormat, refused: Collection[str]) -> int:
-        """Return the bytes that the matrices take."""
-        return sum(_aligned(_bytes_of(slot, weight_format, refused)) for slot in matrices)
-
-    @classmethod
-    def of(
-        cls,
-        matrices: Sequence[Slot],
-        memory: PageMemory,
-        weight_format: WeightFormat,
-        refused: Collection[str],
-        source: TensorSource,
-        start: int = 0,
-    ) -> MatrixRoom:
-        """Hand out memory from a byte on; matrices that the format cannot hold (``refused``) are in 16 bits."""
-        packed: dict[str, Packed] = {}
-        fields: dict[str, Tensor] = {}
-        if weight_format.packed:
-            for slot in matrices:
-                size = _bytes_of(slot, weight_format, refused)
-                kind = BF16 if slot.name in refused else weight_format.kind_of(slot)
-                packed[slot.name] = matrix_in(memory.tensor(start, size), kind, source.stored(slot.name))
-                start = _aligned(start + size)
-            return cls(packed, fields)
-        dtype = weight_format.dense
-        for field in dict.fromkeys(slot.field for slot in matrices):
-            parts = [slot for slot in matrices if slot.field == field]
-            rows, columns = sum(slot.shape[0] for slot in parts), parts[0].shape[1]
-            size = rows * columns * dtype.itemsize
-            fields[field] = memory.tensor(start, size).view(dtype).view(rows, columns)
-            start = _aligned(start + size)
-        return cls(packed, fields)
-
     @property
     def size_bytes(self) -> int:
         """Bytes of all of them."""
@@ -135,29 +153,14 @@ class LayerRoom:
     """Makes layers, each in the memory of the one before.
 
     Args:
-        source: Holds the tensors.
-        config: Config of the model.
-        weight_format: Format of its layers.
         vectors: Norms and biases of all layers, float32, by the names of their tensors.
-        refused: The names of matrices that the format cannot hold, which are in 16 bits.
     """
 
-    def __init__(
-        self,
-        source: TensorSource,
-        config: ModelConfig,
-        weight_format: WeightFormat,
-        vectors: Mapping[str, Tensor],
-        refused: Collection[str] = (),
-    ) -> None:
-        self._config = config
-        self._format = weight_format
-        self._vectors = vectors
-        self._refused = refused
-        self._source = source
-        self._slots = [layer_slots(config, index) for index in range(config.layers)]
-        self.places = [DiskPlace.of(source, matrices_of(slots), weight_format) for slots in self._slots]
-        self.size_bytes = max(MatrixRoom.bytes_of(matrices_of(slots), weight_format, refused) for slots in self._slots)
+    def __init__(self, model: OnDisk, vectors: Mapping[str, Tensor]) -> None:
+        self._model, self._vectors = model, vectors
+        self._slots = [layer_slots(model.config, index) for index in range(model.config.layers)]
+        self.places = [model.place(matrices_of(slots)) for slots in self._slots]
+        self.size_bytes = max(model.bytes_of(matrices_of(slots)) for slots in self._slots)
         self._memory = PageMemory(self.size_bytes)
         self._made: dict[int, tuple[MatrixRoom, LayerWeights]] = {}
 
@@ -166,7 +169,6 @@ class LayerRoom:
         """Make a layer, which is valid until the next one is made.
 
         Args:
-            index: Index of the layer.
             memory: Memory that its extents were read into.
         """
         if index not in self._made:
@@ -178,9 +180,9 @@ class LayerRoom:
 
     def _dress(self, index: int) -> tuple[MatrixRoom, LayerWeights]:
         slots = self._slots[index]
-        room = MatrixRoom.of(matrices_of(slots), self._memory, self._format, self._refused, self._source)
-        if self._format.packed:
-            return room, packed_layer(self._config, slots, {**self._vectors, **room.packed})
+        room = self._model.room(matrices_of(slots), self._memory)
+        if self._model.weights.packed:
+            return room, packed_layer(self._model.config, slots, {**self._vectors, **room.packed})
         vectors: dict[str, list[Slot]] = {}
         for slot in slots:
             if len(slot.shape) == 1:
@@ -188,20 +190,14 @@ class LayerRoom:
         fields = dict(room.fields)
         for field, parts in vectors.items():
             vector = torch.cat([self._vectors[slot.name] for slot in parts])
-            # As a dense model is loaded.
-            fields[field] = vector if parts[0].exact else vector.to(self._format.dense)
-        return room, layer_weights(fields, self._config)
+            # The type is that of a dense model's load.
+            fields[field] = vector if parts[0].exact else vector.to(self._model.weights.dense)
+        return room, layer_weights(fields, self._model.config)
 
 
 def matrices_of(slots: Sequence[Slot]) -> list[Slot]:
     """Return the tensors of a layer that are read for each forward."""
     return [slot for slot in slots if len(slot.shape) == 2]
-
-
-def _bytes_of(slot: Slot, weight_format: WeightFormat, refused: Collection[str]) -> int:
-    if slot.name in refused:
-        return blocks.arranged_bytes(BF16, *slot.shape)
-    return weight_format.slot_bytes(slot)
 
 
 def _aligned(place: int) -> int:
@@ -222,7 +218,6 @@ class LayerRing:
     read while tokens are sampled and drafted.
 
     Args:
-        reader: Reader of the files.
         layers: Places of each layer, in the order in which they are needed.
         buffers: Number of buffers.
     """

@@ -5,17 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 import torch
 
 from engine.model.config import ModelConfig
 from engine.model.converted import (
+    Conversion,
     ConversionKeeper,
     Converted,
-    find_converted,
-    open_converted,
     streams_as_it_is,
 )
 from engine.model.footprint import weight_bytes
@@ -24,6 +22,7 @@ from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import load_packed, load_packed_layer
 from engine.model.weight_format import WeightFormat
 from engine.placement.device import Link, half_type
+from engine.placement.layer_room import OnDisk
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFileUnusable, spoil_packed_file
 
@@ -63,40 +62,30 @@ class Placed:
     at_home: Callable[[], Placement] | None = None
 
 
+@dataclass
 class TargetSource:
-    """Reads a target's weights for a placement.
+    """Reads a target's weights for a placement."""
 
-    Args:
-        checkpoint: The model.
-        config: Config of this checkpoint.
-        weights: Format of the weights on the host.
-        link: The way to the GPU, or to the host itself if there is none.
-        cache_folder: Folder for a converted file that cannot lie beside the model.
-        beside: True if Tenon may write beside the model.
-        progress: Called with bytes of weights read, and in all.
-        check: Called often; raises to cancel.
-    """
+    conversion: Conversion  # the model, and the format of its weights on the host
+    link: Link  # the way to the GPU, or to the host itself if there is none
+    progress: Callable[[int, int], None]  # called with bytes of weights read, and in all
+    check: Callable[[], None]  # called often; raises to cancel
+    _kept: Converted | None = field(default=None, init=False)
 
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        config: ModelConfig,
-        weights: WeightFormat,
-        link: Link,
-        cache_folder: Path,
-        beside: bool,
-        progress: Callable[[int, int], None],
-        check: Callable[[], None],
-    ) -> None:
-        self.checkpoint = checkpoint
-        self.config = config
-        self.weights = weights
-        self.link = link
-        self.progress = progress
-        self.check = check
-        self._folder = cache_folder / "packed"
-        self._beside = beside
-        self._kept: Converted | None = None
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The model."""
+        return self.conversion.checkpoint
+
+    @property
+    def config(self) -> ModelConfig:
+        """Config of this checkpoint."""
+        return self.conversion.config
+
+    @property
+    def weights(self) -> WeightFormat:
+        """Format of the weights on the host."""
+        return self.conversion.weights
 
     @property
     def device_type(self) -> torch.dtype:
@@ -114,7 +103,7 @@ class TargetSource:
         if self._kept is not None or not worth_keeping:
             refused = None if self._kept is None else self._kept.refused
             return load_packed(checkpoint, config, weights, self.progress, check, wanted, self._kept, refused)
-        with ConversionKeeper(checkpoint, config, weights, self._folder, self._beside) as keeper:
+        with ConversionKeeper(self.conversion) as keeper:
             host = load_packed(checkpoint, config, weights, self.progress, check, wanted, keep=keeper.take)
             if len(wanted) < config.layers:
                 keeper.abandon()  # it has not seen all layers
@@ -131,19 +120,12 @@ class TargetSource:
         """Return one dense layer, read into the GPU's memory slice by slice."""
         return self._dense_layer(index, self.device_type, self.link.device)
 
-    def convert(self) -> Converted | None:
-        """Return the model's file in its format, or None if the checkpoint's own bytes make a layer as fast."""
+    def on_disk(self) -> OnDisk:
+        """Return the model as it is read for each forward: in a file of its format where that makes layers sooner."""
+        model = OnDisk(self.checkpoint, self.config, self.weights)
         if streams_as_it_is(self.config, self.weights):
-            return None
-        return open_converted(
-            self.checkpoint,
-            self.config,
-            self.weights,
-            self._folder,
-            self.progress,
-            self.check,
-            self._beside,
-        )
+            return model
+        return replace(model, converted=self.conversion.open(self.progress, self.check))
 
     def _dense_layer(self, index: int, dtype: torch.dtype, device: torch.device) -> LayerWeights:
         one = range(index, index + 1)
@@ -158,7 +140,7 @@ class TargetSource:
 
     def _find_kept(self) -> Converted | None:
         """Return the file that an earlier load converted, if it is whole."""
-        found = find_converted(self.checkpoint, self.weights, self._folder, self._beside)
+        found = self.conversion.find()
         if found is None:
             return None
         try:

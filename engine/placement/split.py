@@ -150,7 +150,6 @@ class Split(Resident):
 
     Args:
         host: The model without the layers on the device.
-        held: The layers on the device.
         side: The device and the types there.
         link: The way there.
     """
@@ -183,7 +182,6 @@ class Split(Resident):
 
     @property
     def resident_layers(self) -> tuple[LayerWeights, ...]:
-        """No layers: a forward cannot take any as they are."""
         return ()
 
     @property

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from engine.model.config import ModelConfig
-from engine.model.converted import Converted
 from engine.model.layer import LayerWeights, OnWait, no_work
 from engine.model.loader import load_layers
 from engine.model.packed_loader import (
@@ -23,13 +21,11 @@ from engine.model.packed_loader import (
 from engine.model.tensors import (
     layer_slots,
 )
-from engine.model.weight_format import WeightFormat
 from engine.placement.from_disk import CPU, DiskPlan, FromDisk, unreadable
-from engine.placement.layer_room import LayerRing, LayerRoom, matrices_of
+from engine.placement.layer_room import LayerRing, LayerRoom, OnDisk, matrices_of
 from engine.placement.plan import DISK, HOST, Footprint, Room, Sizes, spread
 from engine.placement.source import TargetSource
 from engine.sentences import figure, say
-from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
 
 # One layer computes where it was made, and the next is read meanwhile; with a second buffer the disk does not wait
@@ -83,9 +79,9 @@ class StreamedPlan(DiskPlan):
             buffers=(self.buffers + 1) * each,
         )
 
-    def make(self, source: TargetSource, converted: Converted | None) -> Streamed:
+    def make(self, source: TargetSource, model: OnDisk) -> Streamed:
         kept = [index for index, place in enumerate(self.layers) if place.host]
-        return Streamed(source.checkpoint, source.config, source.weights, converted, kept, self.buffers, source.check)
+        return Streamed(model, kept, self.buffers, source.check)
 
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
         return say(
@@ -113,20 +109,13 @@ class Streamed(FromDisk):
     """
 
     def __init__(
-        self,
-        checkpoint: Checkpoint,
-        config: ModelConfig,
-        weight_format: WeightFormat,
-        converted: Converted | None,
-        pinned: Collection[int],
-        buffers: int,
-        check: Callable[[], None] = lambda: None,
+        self, model: OnDisk, pinned: Collection[int], buffers: int, check: Callable[[], None] = lambda: None
     ) -> None:
-        super().__init__(checkpoint, config, weight_format, converted, check)
+        super().__init__(model, check)
         self._resident = {index: self._pinned(index, check) for index in sorted(pinned)}
         self._resident_bytes += sum(layer.size_bytes for layer in self._resident.values())
-        self._room = LayerRoom(self._source, config, weight_format, self._read_vectors(check), self._refused)
-        streamed = [index for index in range(config.layers) if index not in self._resident]
+        self._room = LayerRoom(model, self._read_vectors(check))
+        streamed = [index for index in range(model.config.layers) if index not in self._resident]
         self._places = {index: place for place, index in enumerate(streamed)}
         layers = [self._room.places[index].extents for index in streamed]
         self._layer_bytes = [sum(extent.size_bytes for extent in extents) for extents in layers]
@@ -182,14 +171,16 @@ class Streamed(FromDisk):
         self._ring.memory.clear()
 
     def _pinned(self, index: int, check: Callable[[], None]) -> LayerWeights:
-        self._verify(matrices_of(layer_slots(self._config, index)), check)
-        if self._types.packed:
-            return load_packed_layer(self._source, self._config, self._types, index, check)
-        dtype, one = self._types.dense, range(index, index + 1)
-        return load_layers(self._checkpoint, self._config, one, dtype, CPU, check=check)[0]
+        model = self._model
+        self._verify(matrices_of(layer_slots(model.config, index)), check)
+        if model.weights.packed:
+            return load_packed_layer(model.source, model.config, model.weights, index, check)
+        dtype, one = model.weights.dense, range(index, index + 1)
+        return load_layers(model.checkpoint, model.config, one, dtype, CPU, check=check)[0]
 
     def _read_vectors(self, check: Callable[[], None]) -> dict[str, Tensor]:
-        slots = [slot for index in range(self._config.layers) for slot in layer_slots(self._config, index)]
+        config = self._model.config
+        slots = [slot for index in range(config.layers) for slot in layer_slots(config, index)]
         vectors = [slot for slot in slots if len(slot.shape) == 1]
-        found = PackedReader(self._source, self._types).read(vectors, check=check)
+        found = PackedReader(self._model.source, self._model.weights).read(vectors, check=check)
         return {name: part for name, part in found.items() if isinstance(part, Tensor)}

@@ -21,22 +21,18 @@ import torch
 from torch import Tensor
 
 from engine.kernels.library import Packed
-from engine.model.config import ModelConfig
-from engine.model.converted import Converted
 from engine.model.footprint import expert_sizes
 from engine.model.layer import LayerWeights, OnWait, no_work
 from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear
 from engine.model.loader import layer_weights, read_slots
 from engine.model.mixture import Experts, Repeats
-from engine.model.packed_loader import PackedReader, TensorSource, packed_layer
+from engine.model.packed_loader import PackedReader, packed_layer
 from engine.model.tensors import Slot, layer_slots
-from engine.model.weight_format import WeightFormat
 from engine.placement.from_disk import CPU, DiskPlan, FromDisk, unreadable
-from engine.placement.layer_room import DiskPlace, MatrixRoom, matrices_of, wait_for
+from engine.placement.layer_room import DiskPlace, MatrixRoom, OnDisk, matrices_of, wait_for
 from engine.placement.plan import HOST, Footprint, LayerPlace, Place, Room, Sizes
 from engine.placement.source import TargetSource
 from engine.sentences import figure, say
-from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import ALIGNMENT_BYTES, DirectReader, PageMemory, PendingRead
 
 #: Experts that are on their way at once; more do not make a disk faster.
@@ -46,15 +42,10 @@ _RANGES = 6
 
 
 class Places:
-    """Places of equal size in one piece of memory.
-
-    Attributes:
-        each_bytes: Bytes of a place.
-        size_bytes: Bytes of all places.
-    """
+    """Places of equal size in one piece of memory."""
 
     def __init__(self, count: int, size_bytes: int) -> None:
-        self.each_bytes, self.size_bytes = size_bytes, count * size_bytes
+        self.each_bytes, self.size_bytes = size_bytes, count * size_bytes  # of a place, and of all places
         self.memory = PageMemory(self.size_bytes)  # memory in which the places lie
         self._all = [place * size_bytes for place in range(count)]
         # Experts that are there and where each begins, the one that was used longest ago first
@@ -91,39 +82,22 @@ class ExpertRoom:
     its experts.
 
     Args:
-        source: Holds the tensors.
-        config: Config of the model, which has experts.
-        weight_format: Format of its layers.
-        refused: The names of matrices that the format cannot hold, which are in 16 bits.
         kept: Experts of each layer that stay.
         check: Compares the bytes that were read into memory with their checksum; raises if they differ.
     """
 
-    def __init__(
-        self,
-        source: TensorSource,
-        config: ModelConfig,
-        weight_format: WeightFormat,
-        refused: Collection[str],
-        kept: int,
-        check: Callable[[DiskPlace, PageMemory], None],
-    ) -> None:
+    def __init__(self, model: OnDisk, kept: int, check: Callable[[DiskPlace, PageMemory], None]) -> None:
+        config = model.config
         assert config.mixture is not None, "a model with experts"
         count = config.mixture.experts
-        self._source, self._format, self._refused, self._check = source, weight_format, refused, check
+        self._model, self._check = model, check
         self._slots = {
             layer: _by_expert(matrices_of(layer_slots(config, layer)), count)
             for layer, has in enumerate(config.mixture.layers)
             if has
         }
-        self._on_disk = {
-            layer: [DiskPlace.of(source, slots, weight_format) for slots in experts]
-            for layer, experts in self._slots.items()
-        }
-        sizes = {
-            layer: max(MatrixRoom.bytes_of(slots, weight_format, refused) for slots in experts)
-            for layer, experts in self._slots.items()
-        }
+        self._on_disk = {layer: list(map(model.place, experts)) for layer, experts in self._slots.items()}
+        sizes = {layer: max(map(model.bytes_of, experts)) for layer, experts in self._slots.items()}
         self._own = {layer: Places(kept, size) for layer, size in sizes.items()}
         self._shared = Places(count - kept, max(sizes.values()))
         self._shared_by = -1
@@ -153,7 +127,7 @@ class ExpertRoom:
 
     def rooms(self, layer: int) -> MatrixRoom:
         """Return room for a layer's expert matrices, to make the layer with; numbers come when they are chosen."""
-        each = [self._room(slots, self._shared) for slots in self._slots.get(layer, ())]
+        each = [self._model.room(slots, self._shared.memory) for slots in self._slots.get(layer, ())]
         return MatrixRoom(
             {name: matrix for room in each for name, matrix in room.packed.items()},
             {field: tensor for room in each for field, tensor in room.fields.items()},
@@ -168,7 +142,6 @@ class ExpertRoom:
         """Bring the experts that rows have chosen, which stay until the next call.
 
         Args:
-            layer: Index of the layer in the model.
             chosen: Experts, those of the last row first.
 
         Returns:
@@ -236,7 +209,7 @@ class ExpertRoom:
 
     def _put(self, layer: int, one: _Wanted, memory: PageMemory) -> None:
         slots, place = self._slots[layer][one.expert], self._on_disk[layer][one.expert]
-        room = self._room(slots, one.places, one.start)
+        room = self._model.room(slots, one.places.memory, one.start)
         for slot in slots:
             room.put(slot, place.piece(slot.name, memory))
         self._moved[layer].append(one.expert)
@@ -244,9 +217,6 @@ class ExpertRoom:
         for linear, field in ((experts.gate_up[one.expert], "gate_up"), (experts.down[one.expert], "down")):
             own = [slot for slot in slots if slot.field.endswith(field)]
             _point(linear, [room.packed[slot.name] for slot in own if room.packed], room.fields, own[0].field)
-
-    def _room(self, slots: Sequence[Slot], places: Places, start: int = 0) -> MatrixRoom:
-        return MatrixRoom.of(slots, places.memory, self._format, self._refused, self._source, start)
 
 
 def _point(linear: LinearMap, packed: Sequence[Packed], fields: Mapping[str, Tensor], field: str) -> None:
@@ -329,16 +299,8 @@ class StreamedExpertsPlan(DiskPlan):
         assert mixture is not None, "a model with experts"
         return int(mixture.brought(width, self.kept) * sum(expert_sizes(sizes.config, sizes.weights)))
 
-    def make(self, source: TargetSource, converted: Converted | None) -> StreamedExperts:
-        return StreamedExperts(
-            source.checkpoint,
-            source.config,
-            source.weights,
-            converted,
-            self.kept,
-            source.check,
-            source.progress,
-        )
+    def make(self, source: TargetSource, model: OnDisk) -> StreamedExperts:
+        return StreamedExperts(model, self.kept, source.check, source.progress)
 
     def told(self, placement: FromDisk, bytes_per_s: float) -> str:
         return say(
@@ -371,16 +333,14 @@ class StreamedExperts(FromDisk):
 
     def __init__(
         self,
-        checkpoint: Checkpoint,
-        config: ModelConfig,
-        weight_format: WeightFormat,
-        converted: Converted | None,
+        model: OnDisk,
         kept: int,
         check: Callable[[], None] = lambda: None,
         progress: Callable[[int, int], None] = lambda done_bytes, total_bytes: None,
     ) -> None:
-        super().__init__(checkpoint, config, weight_format, converted, check)
-        self._room = ExpertRoom(self._source, config, weight_format, self._refused, kept, self._check)
+        super().__init__(model, check)
+        config = model.config
+        self._room = ExpertRoom(model, kept, self._check)
         # Threads would go on for ever if nobody released the leftovers of a failed load.
         self._close = weakref.finalize(self, self._room.reader.close)
         assert config.mixture is not None, "a model with experts"
@@ -436,21 +396,21 @@ class StreamedExperts(FromDisk):
         return moved
 
     def _read_layers(self, check: Callable[[], None], progress: Callable[[int, int], None]) -> tuple[LayerWeights, ...]:
-        config = self._config
+        config, weights, source = self._model.config, self._model.weights, self._model.source
         stay = [
             [slot for slot in layer_slots(config, index) if not (slot.of_expert and len(slot.shape) == 2)]
             for index in range(config.layers)
         ]
         everything = [slot for slots in stay for slot in slots]
         self._verify(matrices_of(everything), check)
-        parts = PackedReader(self._source, self._types).read(everything, progress, check) if self._types.packed else {}
+        parts = PackedReader(source, weights).read(everything, progress, check) if weights.packed else {}
         layers = []
         for index, slots in enumerate(stay):
             rooms = self._room.rooms(index)
-            if self._types.packed:
+            if weights.packed:
                 layer = packed_layer(config, layer_slots(config, index), {**parts, **rooms.packed})
             else:
-                fields = read_slots(self._checkpoint, slots, self._types.dense, CPU, lambda size: None, check)
+                fields = read_slots(self._model.checkpoint, slots, weights.dense, CPU, lambda size: None, check)
                 layer = layer_weights({**fields, **rooms.fields}, config)
             self._resident_bytes += layer.size_bytes - rooms.size_bytes
             if layer.experts is not None:

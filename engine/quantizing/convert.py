@@ -144,7 +144,6 @@ def convert(request: CopyRequest, progress: Progress, check: Check = lambda: Non
     A copy that was interrupted goes on where it stopped.
 
     Args:
-        request: The copy.
         progress: Called as it goes on.
         check: Called often; an exception that it raises ends the work, which the same call goes on with.
 

@@ -33,7 +33,7 @@ from engine.sentences import mark, readable
 
 Progress = Callable[[int, int], None]
 Check = Callable[[], None]
-#: How much an error of each column counts, (columns,) float32, by the model's own names of its matrices.
+#: Weights of the errors in each column, (columns,) float32, by the model's own names of its matrices.
 Importance = Mapping[str, Tensor]
 
 _NUMBERS = {"F32": F32, **blocks.NAMES}
@@ -63,7 +63,6 @@ def plan_copy(original: Original, to: str, weighed: bool) -> CopyPlan:
     """Choose the copy's types.
 
     Args:
-        original: The model.
         to: A key of `MIXTURES`.
         weighed: True if it will be known how much an error of each column counts.
     """
@@ -117,9 +116,7 @@ def write_copy(
     """Write a copy, or go on with one.
 
     Args:
-        original: The model.
-        plan: Plan of the copy.
-        importance: How much an error of each column counts, as far as it is known.
+        importance: Weights of the errors in each column, as far as they are known.
         path: The file, in a folder of its own that is there.
         progress: Called with bytes written, and in all.
         check: Called often; an exception that it raises ends the writing, which the same call goes on with.

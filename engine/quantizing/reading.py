@@ -94,8 +94,6 @@ class LayerByLayer(WeightSource):
     """Source that reads a layer of a model when it is its turn, and forgets it.
 
     Args:
-        checkpoint: The model's files.
-        config: Its config.
         progress: Called with layers read, and in all.
         check: Called often; raises to cancel.
         watched: True to add up the squares of what each matrix is multiplied with.
@@ -204,7 +202,6 @@ def loss_of(
     Args:
         original: Files and config of the original.
         copy: Files and config of the copy.
-        texts: The texts.
         hidden: Rows of the original for them, from `read_texts`.
         progress: Called with layers of the copy read, and in all.
         check: Called often; raises to cancel.

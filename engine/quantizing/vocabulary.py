@@ -33,8 +33,6 @@ def vocabulary_pairs(place: Path, form: GgufForm, rows: int) -> dict[str, Any]:
     """Return the metadata of a folder's tokenizer.
 
     Args:
-        place: The folder.
-        form: Form of the model's GGUF files.
         rows: Rows of the embedding, which the tokens are filled up to.
 
     Raises:

@@ -63,7 +63,6 @@ def count_text(text: str, scale: float) -> int:
     """Estimate the tokens of a text.
 
     Args:
-        text: The text.
         scale: Tokens that the server counted before, divided by the estimate for the same text.
     """
     return round(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN * scale) + 1

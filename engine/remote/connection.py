@@ -77,10 +77,8 @@ def refusal(
     """Return the error for an answer whose status is no success, or for an error within a stream.
 
     Args:
-        server: Server that answered.
         status: Status of HTTP; 0 within a stream, whose error itself may have one.
         body: Answer as JSON, or None.
-        headers: Headers of the answer.
         has_key: True if a key was sent.
         model: Model that was asked for; empty for none.
     """
@@ -276,7 +274,6 @@ class Connection:
     """Connections to one server, for one event loop.
 
     Args:
-        server: Server to ask.
         key: Key to send; None for the one that is kept.
     """
 
@@ -337,7 +334,6 @@ class Connection:
             path: Path of the protocol.
             body: JSON in bytes, or an object for it; None for no body.
             model: Name of the model at the server.
-            bound: Bound of the answer.
 
         Raises:
             TenonError: The server fails in one of the ways of `failures`.

@@ -37,9 +37,6 @@ class RemoteModel:
         options: Options with the model's name; their context is an upper limit, and the others have no effect.
         check: Called often; raises to cancel.
 
-    Attributes:
-        server: Server as it was just probed.
-
     Raises:
         TenonError: The server does not answer, or has no such model.
     """

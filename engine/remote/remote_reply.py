@@ -54,7 +54,6 @@ class RemoteReply:
     """Reply to one request that `check_request` has passed.
 
     Args:
-        model: Model of the server.
         request: Conversation or raw prompt, with its sampling.
         load_ms: Time that the first question to the server took; None if it was asked before.
         emit: Takes events.
@@ -264,7 +263,7 @@ class RemoteReply:
         if not self._timings.predicted_n:
             self._timings = self._measured()
         measured = self._measured()
-        # Of thoughts the server's count is not known: their share of the pieces is.
+        # The server does not count the tokens of thoughts: their share of the pieces is known.
         share = measured.thought_n / measured.predicted_n if measured.predicted_n else 0.0
         self._timings = replace(self._timings, thought_n=round(share * self._timings.predicted_n))
 

@@ -65,9 +65,7 @@ async def pieces(
     A piece is empty if the reply goes on without a text: a call is told when it is complete.
 
     Args:
-        connection: Connection to the server.
         path: Path of the protocol.
-        body: The request.
         model: The server's name for the model.
         limit: Upper limit of the reply in tokens; None for none.
         begun: Beginning of a reply that is continued; empty for none.

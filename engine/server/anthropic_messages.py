@@ -26,7 +26,7 @@ from engine.server.exchange import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused, anthropic_error
-from engine.server.tools import anthropic_tools, arguments_of, block_call
+from engine.server.tools import anthropic_tools, arguments_of, earlier_call
 from engine.text.reply_parts import Calls, Said
 
 _STOPS: dict[StopReason, str] = {
@@ -181,7 +181,7 @@ def _turns(message: Fields) -> list[ChatMessage]:
         for one in blocks
         if one.text("type") == "tool_result"
     ]
-    calls = tuple(block_call(one) for one in blocks if one.text("type") == "tool_use")
+    calls = tuple(earlier_call(one, "input", one.text("id")) for one in blocks if one.text("type") == "tool_use")
     words = [one for one in blocks if one.text("type") not in ("tool_result", "tool_use")]
     if not words and results:
         return results

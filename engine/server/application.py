@@ -191,7 +191,6 @@ def application(served: Callable[[], Served], link: EngineLink, metrics: Metrics
 
     Args:
         served: Returns the model, which may be another one later.
-        link: Link to the engine that has the model.
         metrics: Counts of the events of `link`.
         key: Key that each request has to bring; None for none. Phones get the page, and nothing that it does not need.
     """

@@ -18,7 +18,7 @@ from engine.server.refusal import Refused
 #: Requests that the engine has at once; further ones wait here, so that others who use it are not behind them all.
 MOST_RUNNING = 16
 MOST_WAITING = 64
-#: Of these, those of a long text or a form that have not begun: they are prepared one after the other, and others pass.
+#: Most of them with a long text or a form that have not begun: these are prepared one by one, and others pass.
 _MOST_PREPARED = 4
 _LONG_BYTES = 32 << 10
 _RETRY_AFTER_S = 5
@@ -296,7 +296,6 @@ async def watch(link: EngineLink, tick_s: float = TICK_S) -> None:
     """End an engine that owes answers and does not go on with any; the next request starts another.
 
     Args:
-        link: Link to the engine.
         tick_s: Time between two looks.
     """
     silent, heard = 0, -1

@@ -36,7 +36,7 @@ from engine.messages import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused
-from engine.server.tools import openai_calls
+from engine.server.tools import earlier_call
 from engine.text.reply_parts import Calls, ReplyParts, Said
 from engine.text.tool_calls import FORMATS
 
@@ -52,7 +52,7 @@ _ALL = 1 << 31
 MOST_STOPS, MOST_STOP_CHARACTERS = 256, 16_384
 MOST_TOOL_CHARACTERS = 1 << 20
 MOST_BIASES = 16_384
-#: As many as Anthropic's own server takes: https://docs.anthropic.com/en/docs/build-with-claude/vision
+#: The number that Anthropic's own server takes: https://docs.anthropic.com/en/docs/build-with-claude/vision
 MOST_PICTURES = 100
 _PICTURES_S = 120.0  # for all of a request's: each may take 20 s to fetch and 60 s to read
 _FORBIDDEN = -100.0
@@ -86,7 +86,7 @@ class Served:
     options: LoadOptions  # options that it is loaded with
     report: ModelReport  # report on the load
     created: int = field(default_factory=lambda: int(time.time()))  # time of the start, in seconds since 1970
-    # Whether control tokens in a raw prompt are control tokens, if a request does not say
+    # True if control tokens in a raw prompt are control tokens, unless a request says otherwise
     parse_special: bool = False
     picture_addresses: bool = False  # True if pictures are fetched from addresses in requests
     # Earlier replies that its replies are guessed from; None for none, or if the window decides for each request
@@ -104,10 +104,6 @@ class Exchange(ABC):
 
     A request for several choices is several of `Generate`, and the index says which an event belongs to. A stream is
     `opened` once for each of them, gets any number of `delta`, then `ended`, and after the last of them `closed`.
-
-    Args:
-        fields: The request.
-        served: The model.
 
     Raises:
         Refused: The fields are no request.
@@ -318,7 +314,8 @@ def turn(message: Fields) -> ChatMessage:
     answers = message.text("tool_call_id") or message.text("tool_name") or ""
     pictures: list[Picture] | None = [] if _ROLES[role] == "user" else None
     words = content(message, "content", pictures)
-    calls = openai_calls(message)
+    called = message.objects("tool_calls")
+    calls = tuple(earlier_call(one.inner("function"), "arguments", one.text("id")) for one in called)
     return ChatMessage(_ROLES[role], words, pictures=tuple(pictures or ()), calls=calls, answers=answers)
 
 
@@ -327,7 +324,6 @@ def content(message: Fields, field: str, pictures: list[Picture] | None = None) 
 
     Args:
         message: The object.
-        field: The field.
         pictures: Takes the pictures among the parts, which are not read yet; None if only texts have a place here.
     """
     value = message.value(field)

@@ -45,7 +45,6 @@ class Guard:
     """Guard around the application.
 
     Args:
-        app: The application.
         key: Key that each request has to bring; None lets everybody on this computer in.
     """
 

@@ -84,12 +84,7 @@ _TIRED = mark("Too many wrong keys came from this address: wait a minute, then s
 
 
 class PhoneGuard(Guard):
-    """Guard around the page's application: the page is open, all else needs a phone's key.
-
-    Args:
-        app: The application.
-        phones: The phones.
-    """
+    """Guard around the page's application: the page is open, all else needs a phone's key."""
 
     def __init__(self, app: ASGIApp, phones: Phones) -> None:
         super().__init__(app, None)

@@ -86,9 +86,7 @@ class Phones:
         """Let a phone in and return its key; the code holds no more.
 
         Args:
-            code: The code that it sent.
             agent: Words by which its browser calls itself (``User-Agent``).
-            address: Address of its request.
 
         Raises:
             InvalidOption: The code was used meanwhile, there are too many phones, or another process holds the list.

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.messages import ErrorReport
 
-#: What each kind of failure of the engine is in HTTP; the others are the server's own.
+#: HTTP status of each kind of failure of the engine; the other kinds are the server's own.
 _BY_KIND = {
     "EmptyPrompt": 400,
     "InvalidOption": 400,
@@ -57,7 +57,6 @@ def refusal(error: ErrorReport, places: Mapping[str, str]) -> Refused:
     """Return the refusal that tells of a request's failure in the engine.
 
     Args:
-        error: The failure.
         places: Field of the request for each part of it that an error may be about.
     """
     status, message, field = _BY_KIND.get(error.kind, 500), error.message, places.get(error.about, "")

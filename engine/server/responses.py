@@ -30,7 +30,7 @@ from engine.server.exchange import (
 )
 from engine.server.fields import Fields
 from engine.server.refusal import Refused, openai_error
-from engine.server.tools import item_call, openai_tools
+from engine.server.tools import earlier_call, openai_tools
 from engine.text.reply_parts import Calls, Said
 
 _STATELESS = "Tenon's server keeps no responses: leave the field {} out, and send the whole conversation."
@@ -247,7 +247,8 @@ def _turns(items: Sequence[Fields]) -> list[ChatMessage]:
         elif kind == "function_call":
             if not turns or turns[-1].role != "assistant":
                 turns.append(ChatMessage("assistant", ""))
-            turns[-1] = replace(turns[-1], calls=(*turns[-1].calls, item_call(item)))
+            call = earlier_call(item, "arguments", item.text("call_id"))
+            turns[-1] = replace(turns[-1], calls=(*turns[-1].calls, call))
         elif kind == "function_call_output":
             turns.append(ChatMessage("tool", content(item, "output"), answers=item.text("call_id") or ""))
         else:

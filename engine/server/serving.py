@@ -64,11 +64,11 @@ def serve(
         key: Key that each request has to bring; None for none.
         ready: Called with address, the model's name and the page's port once requests are answered.
         progress: Called with events of the load: `LoadProgress` and `Notice`.
-        parse_special: Whether control tokens in a raw prompt are control tokens, if a request does not say.
-        guess_from_replies: Whether earlier replies to any client serve to guess the next ones.
+        parse_special: True if control tokens in a raw prompt are control tokens, unless a request says otherwise.
+        guess_from_replies: True if earlier replies to any client serve to guess the next ones.
         phones: Phones for which the page is served, at the next port; None for none.
         page_address: Address of this computer at which it is.
-        picture_addresses: Whether pictures are fetched from addresses of the internet that requests name.
+        picture_addresses: True if pictures are fetched from addresses of the internet that requests name.
 
     Raises:
         TenonError: The port is not free, or the model cannot be loaded.
@@ -150,7 +150,6 @@ class ModelServer(uvicorn.Server):
     """Server that ends what runs with an error for each client before it closes their connections.
 
     Args:
-        link: Link to the engine.
         app: Application that answers requests.
         tell: Told with `Notice`, at most once in `CROWDED_S`, that other programs keep too many connections open.
         share: Share of the connections that a server may have.
@@ -306,7 +305,6 @@ class BackgroundServer:
     Args:
         port: Port of this computer alone, or of the page for phones; 0 takes any.
         key: Key that each request has to bring, or the phones that get the page.
-        served: The model.
         start: Gives it the engine.
 
     Raises:

@@ -64,21 +64,6 @@ def anthropic_tools(fields: Fields) -> ToolUse:
     return _use(fields, offered, required, only, not choice.switch("disable_parallel_tool_use", required))
 
 
-def openai_calls(message: Fields) -> tuple[ToolCall, ...]:
-    """Read the calls of an earlier turn of the assistant; Ollama's clients send the arguments as an object."""
-    return tuple(_call(call.inner("function"), "arguments", call.text("id")) for call in message.objects("tool_calls"))
-
-
-def item_call(item: Fields) -> ToolCall:
-    """Read an item ``function_call`` of OpenAI's responses."""
-    return _call(item, "arguments", item.text("call_id"))
-
-
-def block_call(block: Fields) -> ToolCall:
-    """Read a block ``tool_use`` of Anthropic's messages."""
-    return _call(block, "input", block.text("id"))
-
-
 def openai_call(call: ToolCall) -> dict[str, object]:
     """Return a call as OpenAI's clients get it."""
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -119,7 +104,8 @@ def _use(fields: Fields, offered: Sequence[Tool], required: bool, only: str, par
     return ToolUse(tuple(offered), required, only, parallel and not only)
 
 
-def _call(fields: Fields, field: str, call_id: str | None) -> ToolCall:
+def earlier_call(fields: Fields, field: str, call_id: str | None) -> ToolCall:
+    """Read a call of an earlier turn; its arguments are JSON or, of Anthropic's and Ollama's clients, an object."""
     wrong = partial(fields.wrong, field, "a JSON object")
     name, arguments = fields.text("name"), fields.value(field)
     if not name:

@@ -16,7 +16,7 @@ from engine.text.reasoning import Reasoning, template_reasoning
 from engine.text.tool_calls import DESCRIBED, template_format
 from engine.text.tool_calls.format import ToolFormat
 
-#: What templates call the switch of thinking: Qwen3 and its kin, DeepSeek's and Granite's.
+#: Names of the switch of thinking in templates: Qwen3 and its kin, DeepSeek's and Granite's.
 _SWITCHES = ("enable_thinking", "thinking")
 #: Their names for the amount of thinking: gpt-oss's and Muse-Glimmer's.
 _EFFORTS = ("reasoning_effort", "reasoning_strength")
@@ -64,7 +64,6 @@ class ChatTemplate:
     """Turns messages into a text.
 
     Args:
-        source: The template.
         special_tokens: Texts of special tokens by the names that templates use, ``bos_token`` and the like.
     """
 
@@ -123,7 +122,7 @@ class ChatTemplate:
 
     @cached_property
     def knows_tools(self) -> bool:
-        """It tells its model of tools, and asks for calls in a format that is known here."""
+        """True if it tells its model of tools, and asks for calls in a format that is known here."""
         try:
             return "tools" in self._run(None)["asked"] and template_format(self.source) is not None
         except (TemplateRefused, RequestTooLarge, UnsupportedModel):  # which `render` tells of
@@ -136,12 +135,12 @@ class ChatTemplate:
 
     @property
     def writes_calls(self) -> bool:
-        """It writes the calls of earlier turns."""
+        """True if it writes the calls of earlier turns."""
         return "tool_calls" in self.source
 
     @cached_property
     def one_call(self) -> bool:
-        """It writes one call of an earlier turn, and loses or refuses more."""
+        """True if it writes one call of an earlier turn, and loses or refuses more."""
         return self._writes(1) and not self._writes(2)
 
     def _writes(self, count: int) -> bool:
@@ -225,7 +224,7 @@ def _parts(text: str) -> list[dict[str, str]]:
 
 
 def _variables(thinking: Thinking) -> dict[str, bool | str]:
-    """Only what is wanted: what is not defined is what templates have a default for."""
+    """Return the variables that are wanted: templates have defaults for those that are not defined."""
     found: dict[str, bool | str] = {}
     if thinking.on is not None:
         found |= dict.fromkeys(_SWITCHES, thinking.on)

@@ -39,7 +39,7 @@ _PICTURES_TOO_LONG = mark(
 _CUT = mark("Results of tools were cut to {most} characters each, because the model's context holds no more.")
 _LEAST_RESULT = 200
 
-#: What messages are rendered to; its length is its number of tokens.
+#: Rendered messages; the length is the number of tokens.
 Prompt = TypeVar("Prompt", bound=Sized)
 # Passages of a question, in tokens: a share of the context, and no more than is read in bearable time.
 _SHARE = 4
@@ -53,7 +53,7 @@ _MOST_CHAPTERS = 4
 _TITLE = 40
 # No token of usual text is longer; a text that is longer than this many tokens is not even counted.
 _LONGEST_TOKEN = 16
-# What a question about the whole has read of a file.
+# Sentences on how much of a file a question about the whole has read.
 _OF_PAGES = mark("{count} of {all} pages of {name} ({pages})")
 _OF_CHAPTERS = mark("{count} of {all} chapters of {name} ({chapters})")
 _OF_PASSAGES = mark("{count} of {all} passages of {name}")

@@ -62,7 +62,7 @@ _TROUBLES = {
         "The schema of the reply refers to another one, which is not fetched: write what is in that one into it."
     ),
 }
-#: What is right in a schema and no grammar can follow, by the library's words.
+#: Words of the library about rules of a schema that are right but that no grammar can follow.
 _NO_GRAMMAR = re.compile(
     r"not supported|Unimplemented keys|Unknown format|[Uu]nsatisfiable|repetition count|"
     r"\btoo (?:big|large|many|deep)|deeply nested|TooComplex"
@@ -100,7 +100,6 @@ class TokenMask:
     That process may end at any time: it is told the form and the tokens again where it does not know them.
 
     Args:
-        tokenizer: Tokenizer of the model.
         places: Model, and cache of its tokenizer, where that process reads the tokenizer for itself.
         grammar: Grammar of `form_grammar`.
         mark: Text after which the form begins; empty if it begins at once.
@@ -208,8 +207,6 @@ def form_grammar(
     It was compiled once within its bounds, in a preparer's process.
 
     Args:
-        tokenizer: Of the model.
-        form: Of the reply.
         tools: Tools that it may call, with arguments that hold to their schemas, or with any values where no
             grammar can follow a schema; beside a form, of which it is the one or the other, a JSON schema.
         answer: Text that a form without tools waits for; empty where it begins at once.
@@ -298,7 +295,7 @@ def _check_grammar(problem: str) -> None:
     for words, sentence in _TROUBLES.items():
         if re.search(words, told):
             raise InvalidOption(sentence, details=told, about="form")
-    # Of an expression the last line says what is wrong; of all else the first.
+    # The last line says what is wrong with an expression, and the first what is wrong with all else.
     reason = told.rpartition("\nerror: ")[2].partition("\n")[0].partition(". Enable ")[0]
     raise InvalidOption(
         "The form of the reply cannot be used ({reason}): correct it.",
@@ -318,7 +315,7 @@ def compiled(question: bytes) -> bytes:
     grammar = problem = ""
     try:
         grammar = _grammar(kind, text)
-        # Which special token it is makes no difference to the cost.
+        # All special tokens cost the same.
         matcher = LLMatcher(LLTokenizer("byte"), _SPECIAL.sub("<[0]>", grammar), log_level=0, limits=_limits())
         if not (problem := matcher.get_error()):
             matcher.compute_bitmask()

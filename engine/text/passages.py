@@ -209,12 +209,12 @@ def split(attachment: Attachment) -> Iterator[tuple[int, int, int]]:
 
 
 def within(numbers: Sequence[int], budget: int, cost: Callable[[int], int], taken: set[int]) -> list[int]:
-    """As many of the passages as the budget holds, in their order of rank.
+    """Return as many of the passages as the budget holds, in their order of rank.
 
     Args:
         numbers: The best first.
-        budget: Tokens.
-        cost: Of a passage, in tokens.
+        budget: Most tokens.
+        cost: Returns the tokens of a passage.
         taken: Passages that are in the prompt already, which cost nothing and are left out.
     """
     chosen = []

@@ -61,7 +61,6 @@ class Preparation:
     """Prepares the requests of one model.
 
     Args:
-        tokenizer: The model's.
         folder: The model, where a process reads the tokenizer for itself.
         cache: Folder of what takes long to make of a tokenizer.
     """
@@ -247,7 +246,6 @@ def fit_prompt(
 
     Args:
         request: One that `check_request` has passed.
-        tokenizer: The model's.
         context: Tokens of context, prompt and reply together.
         emit: Takes what the person is told of it.
         layouts: Layouts of the request's pictures, by their digests.
@@ -287,7 +285,7 @@ def fit_prompt(
         most=context,
         layouts=layouts,
     )
-    # Where nothing may be left out, room for one token of reply is enough.
+    # If nothing may be left out, room for one token of reply is enough.
     most = 1 if request.whole else request.max_tokens
     found = fit_with_attachments(turns, render, lambda text: len(tokenizer.encode(text, control=False)), context, most)
     if request.whole and (found.messages_left_out or found.cut):

@@ -151,7 +151,7 @@ class Reasoning(ABC):
     """Words of a family of templates."""
 
     marks: tuple[str, ...] = ()  # special tokens that a reply is read by
-    # What an answer begins with, which one that has a form waits for; empty where it may begin at once
+    # Beginning of an answer, which a form waits for; empty if the form may begin at once
     answer: str = ""
 
     def reader(self, opening: str) -> ReplyReader | None:
@@ -177,7 +177,7 @@ class Marked(Reasoning):
     def continued(self, prompt: str, opening: str) -> str:
         if not begins_with_thought(opening):
             return prompt + opening
-        # What the prompt has of the thought already, or a thought that it leaves empty.
+        # Part of the thought that is in the prompt already, or a thought that it leaves empty.
         bare = prompt.rstrip()
         if bare.endswith(self.closed) and bare.removesuffix(self.closed).rstrip().endswith(self.opened):
             bare = bare.removesuffix(self.closed).rstrip()

@@ -158,7 +158,6 @@ class Spoken:
     Args:
         content: Text of the reply so far.
         continues: True if the model goes on within that text, and not with a turn of its own.
-        form: The format of tool calls.
         tools: Those that may be called.
     """
 

@@ -31,7 +31,7 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _SUFFIX = ".merges"
 #: Vocabularies that are kept, of 6 MB each: those that were used last.
 _MOST = 8
-#: Of what is kept, to be raised whenever `merges_by_score` makes other merges.
+#: Version of the kept files, to be raised whenever `merges_by_score` makes other merges.
 _VERSION = 1
 
 
@@ -108,10 +108,8 @@ def kept_merges(
     """Return what `merges_by_score` makes of a vocabulary, from the folder where it is there, and keep it.
 
     Args:
-        folder: Of files that can be made again.
-        tokens: Texts of the tokens.
-        kinds: Of each, as GGUF numbers them.
-        scores: Of each.
+        folder: Folder for files that can be made again.
+        kinds: Kinds of the tokens, as GGUF numbers them.
     """
     digest = hashlib.sha256(repr(_VERSION).encode())
     digest.update("\0".join(tokens).encode("utf-8", "surrogateescape"))

@@ -140,5 +140,5 @@ def _to_json(
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
 ) -> str:
-    """As JSON. Jinja's own filter escapes HTML, which no model expects."""
+    """Return a value as JSON; Jinja's own filter escapes HTML, which no model expects."""
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)

@@ -50,7 +50,6 @@ class TokenTexts:
         """Bytes of a token, which join to the text in UTF-8.
 
         Args:
-            token_id: The token.
             first: It begins a text, where SentencePiece drops a space.
         """
         text = self.text(token_id)

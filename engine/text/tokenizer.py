@@ -15,13 +15,12 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import models
 
 from engine.errors import UnsupportedModel
-from engine.files import read_text_file
+from engine.files import read_table
 from engine.gguf.config import end_ids_by_text
 from engine.gguf.config import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.parts import find_gguf
 from engine.gguf.tokenizer import Vocabulary, merges_by_score
-from engine.json_text import read_json
 from engine.messages import ChatMessage, PictureLayout, Role, Thinking, Tool
 from engine.sentences import mark, say
 from engine.text.chat_template import ChatTemplate, TemplateRefused
@@ -43,7 +42,7 @@ _SILENT = mark("The model's chat template leaves out what you write, so the conv
 _SILENT_KNOWN = mark("The model's chat template leaves out what you write: that of {family} took its place.")
 _NO_PLACE = mark("The model's chat template has no place for pictures: use another file of this model.")
 _NEXT = mark("The chat template in {name} cannot be used: that in {other} took its place.")
-#: What begins a turn where a conversation is given as plain text.
+#: Beginning of a turn in a conversation that is given as plain text.
 _LABELS: dict[Role, str] = {"system": "", "user": "User: ", "assistant": "Assistant: ", "tool": "Tool: "}
 #: Texts that begin the next turn there, so a reply ends before them.
 TURN_BEGINNINGS = tuple(before + label.strip() for label in _LABELS.values() if label for before in ("\n\n", "\n"))
@@ -97,7 +96,7 @@ class Tokenizer:
         # Texts of the tokens that are found in a text before it is split
         self.added = {token: text.content for token, text in added.items()}
         special_ids = {token for token, text in added.items() if text.special}
-        # Those of them that are left out of a reply's text
+        # Special tokens that are left out of a reply's text
         self.special = special_ids.union(twin for twin, ids in self.spelled.items() if special_ids.issuperset(ids))
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
         # tokens that are written in it.
@@ -197,7 +196,6 @@ class Tokenizer:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say).
 
         Args:
-            text: The text.
             control: Control tokens that are written in it are control tokens; else they are words.
             most: Tokens beyond which only their number is wanted, and `CutShort` is enough; None for no limit.
         """
@@ -346,10 +344,7 @@ def plain_transcript(messages: Sequence[ChatMessage]) -> str:
 def read_end_ids(folder: Path) -> tuple[int, ...]:
     """End-of-text ids of a folder: generation_config.json's where it names some, else config.json's."""
     for name in ("generation_config.json", "config.json"):
-        try:
-            value = read_json(read_text_file(folder / name)).get("eos_token_id")
-        except (OSError, ValueError, AttributeError):
-            continue
+        value = read_table(folder / name).get("eos_token_id")
         found = [item for item in (value if isinstance(value, list) else [value]) if type(item) is int]
         if found:
             return tuple(found)
@@ -372,10 +367,7 @@ def _rendered(
     """Return the text of a conversation, with turns in an order that the template takes without leaving any out.
 
     Args:
-        template: The template.
-        messages: The turns.
         thinking: Wishes, as for `ChatTemplate.render`.
-        tools: Tools, as for it.
         mark: Text that stands for a picture afterwards; the template writes it, or else it is put into the turns.
 
     Raises:

@@ -106,7 +106,6 @@ def asks_again(calls: Sequence[ToolCall], made: Sequence[MadeCall], text: str) -
     older turn too: tests are run once more after a change.
 
     Args:
-        calls: Calls of the turn.
         made: Calls of all turns before it, at least one.
         text: What the turn says beside its calls.
     """

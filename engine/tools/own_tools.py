@@ -45,7 +45,7 @@ def _tool(name: str, description: str, properties: dict[str, str], required: tup
 
 
 _FOLDER = "path within the folder; empty for the folder itself"
-#: What models are told of them, in English as all tools are.
+#: Descriptions for models, in English like those of all tools.
 OWN_TOOLS: dict[Kind, tuple[KnownTool, ...]] = {
     "folder": (
         _tool("list_folder", "List the files and folders in the user's folder.", {"path": _FOLDER}),
@@ -215,7 +215,6 @@ def get_public(
     """Return where a page was found, and the answer, by connections to the very addresses that were checked.
 
     Args:
-        address: Its address.
         accept: Media types that are asked for.
         most_bytes: Most bytes of the answer.
 

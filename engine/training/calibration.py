@@ -85,7 +85,6 @@ def settled_rounds(
 
     Args:
         sequence: The text, in which the prompt may stand already.
-        drafter: Drafter of the draft.
         count: Number of these rounds.
 
     Returns:
@@ -183,8 +182,6 @@ def round_times(
 
     Args:
         sequence: Has room for the text and what follows.
-        drafter: The heads'.
-        prompt: The text.
 
     Returns:
         Median seconds of a forward with the drawing of its tokens by width, and of a draft by nodes.
@@ -204,9 +201,6 @@ def measure_times(
     """Measure rounds after texts of three lengths, and drafts of both kinds after the shortest.
 
     Args:
-        decoder: The target.
-        network: The heads.
-        calibration: Calibration of the heads.
         replies: Some replies of the target.
     """
     further = (_ROUNDS + _OTHERS) * (network.heads + 1) + WIDTHS[-1]

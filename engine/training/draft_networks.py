@@ -228,7 +228,6 @@ class DraftNetwork(FeatureGuesser):
     """A feature draft: fusion and blocks; embedding and head are the target's.
 
     Args:
-        shape: Sizes of the draft.
         token_ids: (Vd,) int64, the target's ids of the tokens that it may draft, ascending; None for all.
     """
 
@@ -311,7 +310,8 @@ class DraftNetwork(FeatureGuesser):
         for at, layer in enumerate(self.layers):
             attention, feed_forward = cast(Attention, layer.self_attn), cast(FeedForward, layer.mlp)
             for projection in (attention.q_proj, attention.k_proj, attention.v_proj):
-                self.units[projection.weight] = _size(projection.weight) / _xavier(projection.weight)
+                xavier = (2 / sum(projection.weight.shape)) ** 0.5  # size of the entries by `xavier_uniform_`
+                self.units[projection.weight] = _size(projection.weight) / xavier
             of_values = self.units[attention.v_proj.weight] * (1.0 if at else size)
             self.units[attention.o_proj.weight] = of_guess / of_values
             self.units[feed_forward.down_proj.weight] = of_guess
@@ -338,11 +338,6 @@ class DraftNetwork(FeatureGuesser):
 
 def _size(values: Tensor) -> Tensor:
     return values.square().mean().sqrt()
-
-
-def _xavier(weight: Tensor) -> float:
-    """Return the size of a matrix's entries by `xavier_uniform_`."""
-    return float((2 / sum(weight.shape)) ** 0.5)
 
 
 class _Ridge:
@@ -384,7 +379,6 @@ class MedusaNetwork(FeatureGuesser):
     """Medusa heads (Cai et al. 2024, section 2.1).
 
     Args:
-        target: The target.
         heads: Number of heads, 1 to 16.
         blocks: Blocks of each head.
         own_maps: True if each has an output map of its own.

@@ -105,10 +105,8 @@ class ExampleSupply:
     """Batches of examples, each once before any comes again; texts of like length share a batch.
 
     Args:
-        decoder: The target.
         examples: Texts to learn from; features that are known already are not computed again.
         tokens: Approximate tokens of a step.
-        seed: Seed of the order.
         batches: Batches that a step's tokens are divided into.
     """
 

@@ -216,7 +216,6 @@ class FeatureObjective:
     """The objective of a draft that guesses from features, for `engine.training.trainer`.
 
     Args:
-        ends: Ends of the target.
         kept_aside: Batches that are only scored.
     """
 

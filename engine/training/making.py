@@ -209,8 +209,6 @@ def texts_of(
     """Load a target, and read or write its texts; texts without a token to guess are left out.
 
     Args:
-        request: The texts that are wanted.
-        target: Files of the target.
         out: Takes reports of progress.
         goes_on: True if Ctrl+C ends only the writing, provided that there are texts to go on with.
 

@@ -83,7 +83,7 @@ class Twin:
             config = transformers.AutoConfig.for_model(**json.loads(json.dumps(checkpoint.config), object_hook=_number))
             # Torch's own attention has no soft cap.
             attention = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
-            # Its products of many experts at once have no gradients on every processor.
+            # transformers' products of many experts at once have no gradients on some processors.
             model = transformers.AutoModelForCausalLM.from_config(
                 config, dtype=dtype, attn_implementation=attention, experts_implementation="eager"
             )
@@ -271,7 +271,6 @@ class PromptTokenNetwork(TrainedDraft):
     """Prompt tokens, which begin as ordinary embeddings.
 
     Args:
-        target: The target.
         places: Number of places of the tokens that they ask for, m.
         members: Members of each place's ensemble, n.
         mask: Rule of which row sees which.
@@ -391,7 +390,6 @@ class PromptTokenObjective:
     """The objective of prompt tokens, for `engine.training.trainer`.
 
     Args:
-        twin: The target.
         ends: Head of the target, for all tokens.
         kept_aside: Batches that are only scored.
         loss: "forward", KL of the target's and the guessed distribution; "reverse", the other way round, as equation

@@ -35,7 +35,6 @@ class SmallNetwork(TrainedDraft):
     """A Llama with the target's tokenizer.
 
     Args:
-        target: The target.
         tokenizer: Tokenizer of the target, which goes into the folder too.
         width: Hidden size of the model.
         blocks: Number of its layers.

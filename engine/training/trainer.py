@@ -349,7 +349,7 @@ def train(
     try:
         begun = clock.seconds()
         print(f"  {evaluate(network)}", file=out, flush=True)
-        # As much again is for the last scores.
+        # The same time again is for the last scores.
         left_s = max(60 * minutes - 2 * (clock.seconds() - begun), 1.0)
         trainer.schedule = replace(schedule, minutes=left_s / 60)
         trainer.run(supply, evaluate)

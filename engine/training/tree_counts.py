@@ -191,7 +191,6 @@ def count_probes(
     """Return dynamic sparse trees for each of `WIDTHS`, or None if no guess holds.
 
     Args:
-        tokens: The prompt tokens.
         replies: Some replies of the target, each with the tokens before it.
     """
     log = RankLog(tuple(probe_ranks(decoder, tokens, before, reply) for before, reply in replies))

@@ -48,7 +48,6 @@ def open_tower(place: Path, checkpoint: Checkpoint, family: Family, text_width: 
     Args:
         place: The model's folder, or its GGUF file.
         checkpoint: Its weights.
-        family: Its family.
         text_width: Width of the decoder's rows.
 
     Raises:

@@ -27,7 +27,7 @@ class MuseTower(GridTower):
         if lines * columns > self.most_rows:
             lines = (self.most_rows / ratio) ** 0.5
             columns = lines * ratio
-        # Of grids as near as each other the set's first one is taken, as transformers does.
+        # The set's first grid is taken among equally near ones, as transformers does.
         near = set(product((math.floor(lines), math.ceil(lines)), (math.floor(columns), math.ceil(columns))))
         fit = [(high, wide) for high, wide in near if min(high, wide) >= 1 and high * wide <= self.most_rows]
         most = self.most_rows

@@ -30,7 +30,6 @@ class SeenPicture:
 
     Args:
         tower: Tower that reads it.
-        picture: The picture.
         layout: Its layout (`Tower.layout`).
         kept: Rows of a model's pictures.
     """

@@ -283,7 +283,6 @@ def fitted(width: int, height: int, factor: int, least: int, most: int, smallest
 
     Args:
         width: Its width in pixels.
-        height: Its height.
         factor: Number that divides the sides.
         least: Fewest pixels.
         most: Most pixels.
@@ -304,7 +303,6 @@ class Loader:
     """Reads a tower's weights: as dense float32, or packed in 16 bits for the kernels.
 
     Args:
-        tensors: The tensors.
         packed: True for matrices in 16 bits.
         check: Called before each matrix; raises to cancel.
     """

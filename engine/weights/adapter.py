@@ -167,11 +167,8 @@ class Adapter:
             ordered = from_gguf == self.from_gguf or ".linear_attn." not in name
             fits = ordered and len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
             if not fits or shapes.get(name) != (up.shape[0], down.shape[1]):
-                raise self._for_another(name, base)
+                raise UnsupportedModel(_OTHER_BASE, adapter=self.name, tensor=name, base=base)
         return {name: Addition(*parts, self.file) for name, parts in found.items()}
-
-    def _for_another(self, tensor: str, base: str) -> UnsupportedModel:
-        return UnsupportedModel(_OTHER_BASE, adapter=self.name, tensor=tensor, base=base)
 
     def _from_peft(self, tensors: SafetensorsFile, names: Collection[str]) -> dict[str, _Parts]:
         """Return parts by the base's names; a vision model's may begin otherwise than those of PEFT's copy of it."""

@@ -24,7 +24,7 @@ from engine.errors import (
     WeightsCorrupt,
     WeightsMissing,
 )
-from engine.files import read_text_file
+from engine.files import read_table, read_text_file
 from engine.gguf.config import read_sampling
 from engine.gguf.files import gguf_name
 from engine.gguf.header import read_header, refused_type
@@ -341,11 +341,7 @@ def read_generation_config(path: Path) -> dict[str, Any]:
     if advised:
         return advised
     folder = path if gguf is None else gguf.parent
-    try:
-        value = read_json(read_text_file(folder / "generation_config.json"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return read_table(folder / "generation_config.json")
 
 
 def architecture_of(config: dict[str, Any]) -> str:
@@ -421,7 +417,7 @@ class CheckpointOutline:
         self.from_gguf = False  # False: it reads config.json
         self.architecture = architecture_of(self.config)
         self.types = TensorTypes()  # empty: an outline knows no tensor's type
-        index = _table(_read_index(folder))
+        index = read_table(folder / INDEX)
         metadata = _table(index.get("metadata"))
         said, size = metadata.get("quantization"), metadata.get("total_size")
         named = said if isinstance(said, str) else None
@@ -439,13 +435,6 @@ class CheckpointOutline:
         tower = metadata.get("tower_bytes")
         # Size of a file with an encoder of pictures that is to be fetched too, which the index counts; 0 for none
         self.tower_bytes = tower if isinstance(tower, int) else 0
-
-
-def _read_index(folder: Path) -> object:
-    try:
-        return read_json(read_text_file(folder / INDEX))
-    except (OSError, ValueError):
-        return None
 
 
 def _table(value: object) -> dict[str, Any]:

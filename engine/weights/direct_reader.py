@@ -29,7 +29,7 @@ from engine.weights.watched_file import WatchedFile
 ALIGNMENT_BYTES = 4096
 """Alignment of direct reads, in a file and in memory."""
 BLOCK_BYTES = 4 << 20
-"""Of one request: large enough that a disk is at its full speed, and read within a fifth of a second by one that
+"""Bytes of one request: large enough that a disk is at its full speed, and read within a fifth of a second by one that
 brings 20 MB/s, so that nothing waits long for a request to end."""
 REQUESTS = 2
 """Requests in flight, each with a thread. While one is copied or waits for its thread the other keeps the disk busy;

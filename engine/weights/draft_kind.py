@@ -15,9 +15,8 @@ from typing import Any, Literal
 from safetensors import SafetensorError, safe_open
 
 from engine.errors import CheckpointError, ConfigInvalid, UnsupportedModel
-from engine.files import check_file, open_file, read_text_file
+from engine.files import check_file, open_file, read_table
 from engine.gguf.files import HEAD_PREFIX, SUFFIX
-from engine.json_text import read_json
 from engine.sentences import mark
 
 DraftKind = Literal["model", "head"]
@@ -85,7 +84,7 @@ def head_kind(folder: Path) -> HeadKind | None:
         return "mtp" if folder.name.startswith(HEAD_PREFIX) and folder.suffix == SUFFIX else None
     if is_prompt_tokens(folder):
         return "prompt tokens"
-    config = _config(folder / "config.json")
+    config = read_table(folder / "config.json")
     said, model_type = config.get("speculators_model_type"), str(config.get("model_type"))
     if said in ("dflash", "dspark") or ("speculators_model_type" not in config and _says_block(config)):
         return "block"
@@ -110,7 +109,7 @@ def head_kind(folder: Path) -> HeadKind | None:
 
 def is_prompt_tokens(folder: Path) -> bool:
     """Return whether a folder holds prompt tokens, by their config: other adapters count none."""
-    return "num_special_tokens" in _config(folder / ADAPTER_CONFIG)
+    return "num_special_tokens" in read_table(folder / ADAPTER_CONFIG)
 
 
 def is_adapter(place: Path) -> bool:
@@ -160,19 +159,10 @@ def read_adapter_config(folder: Path) -> dict[str, Any]:
         ConfigInvalid: It cannot be read.
     """
     path = folder / ADAPTER_CONFIG
-    config = _config(path)
+    config = read_table(path)
     if not config:
         raise ConfigInvalid("{path} cannot be read; download it again.", path=path)
     return config
-
-
-def _config(path: Path) -> dict[str, Any]:
-    """Read a config; return an empty one if it cannot be read."""
-    try:
-        config = read_json(read_text_file(path))
-    except (OSError, ValueError):
-        return {}
-    return config if isinstance(config, dict) else {}
 
 
 def _tensor_names(folder: Path) -> set[str]:

@@ -316,7 +316,7 @@ class Awq(Whole):
 
     def codes(self, parts: Sequence[Tensor], first: int) -> tuple[Tensor, Tensor, Tensor | int]:
         words, zeros, scales = parts
-        # Of words for columns 2i and 2i + 1 of the matrix, even fields and odd ones share bytes.
+        # Words for the columns 2i and 2i + 1 of the matrix share bytes: their even fields, and their odd ones.
         first_of_two, second = words[::2], words[1::2]
         even = first_of_two & _EVEN_FIELDS | (second & _EVEN_FIELDS) << 4
         odd = first_of_two >> 4 & _EVEN_FIELDS | second & ~_EVEN_FIELDS

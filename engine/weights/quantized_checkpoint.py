@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
-from engine.files import read_text_file
+from engine.files import read_table
 from engine.gguf.rotations import refused
 from engine.gguf.stored_tensor import BF16, MXFP4, Encoding, Part, type_name
 from engine.json_text import read_json
@@ -122,7 +122,6 @@ def scale_grid(
     """Return the columns of each scale of a matrix, or of a stack of matrices, and the scales by lines.
 
     Args:
-        name: Name of the matrix.
         shape: Shape of the matrix.
         scales: One for all, for each row, or for each block of rows and columns.
         block: Rows and columns of a block as the config has them, whose last ones may be cut; None for what divides.
@@ -169,7 +168,7 @@ def _find(name: str, parts: Parts, block: Block = None) -> Found | None:
     if part.dtype == torch.uint8 and f"{name}_scale_2" in parts:
         return _find_nvfp4(name, name, f"{name}_scale_2", parts)
     if part.dtype == torch.int8 and f"{name}_scale" in parts:
-        return _find_bytes(name, parts, block)
+        return _integers(name, name, part.shape, 8, parts, block)
     return None
 
 
@@ -224,10 +223,6 @@ def _find_packed(name: str, base: str, parts: Parts) -> Found:
     if packed.dtype != torch.int32 or lead != told[:-1] or not 1 <= bits <= 8 or -(-told[-1] * bits // 32) != words:
         raise misfit(base, _shapes(packed.shape, tuple(told)))
     return _integers(base, name, tuple(told), bits, parts, None, (f"{base}_shape",))
-
-
-def _find_bytes(name: str, parts: Parts, block: Block) -> Found:
-    return _integers(name, name, parts[name].shape, 8, parts, block)
 
 
 def _integers(
@@ -565,10 +560,8 @@ def completed(folder: Path, config: dict[str, Any]) -> dict[str, Any]:
         return {"architectures": [_PRISM_ARCHITECTURE], **config}
     if settings_of(config):
         return config
-    try:
-        told = read_json(read_text_file(folder / MODELOPT_CONFIG))
-        settings = dict(told["quantization"])
-    except (OSError, ValueError, KeyError, TypeError):
+    settings = read_table(folder / MODELOPT_CONFIG).get("quantization")
+    if not isinstance(settings, dict):
         return config
     return {**config, "quantization_config": {"quant_method": "modelopt", **settings}}
 

@@ -97,7 +97,6 @@ class SafetensorsFile:
     """The header of one file and reads of its tensors.
 
     Args:
-        path: The file.
         stacks: Tensors that are taken apart, by the ends of their names.
 
     Raises:

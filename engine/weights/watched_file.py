@@ -30,16 +30,12 @@ def identity(status: os.stat_result) -> tuple[int, ...]:
 
 
 class WatchedFile:
-    """A file opened when it is first read, by any thread. It is not mapped: a map ends the process if the file is cut.
-
-    Attributes:
-        stamp: Identity of the file while it is in use, when this object was made.
-        identity: Identity of the file for results that are kept.
-    """
+    """A file that any thread opens when it first reads it. No map of it, which would end the process if it is cut."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         status = path.stat()
+        # The file's identity while it is in use, and for results that are kept
         self.stamp, self.identity = stamp(status), identity(status)
         self._lock = threading.Lock()
         self._file: FileIO | None = None

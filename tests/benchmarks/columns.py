@@ -40,6 +40,7 @@ from engine.kernels import blocks, library
 from engine.kernels.library import Packed
 from engine.loaded_model import LoadedModel, load_model
 from engine.messages import LoadOptions, MachineReport
+from engine.model.converted import Conversion
 from engine.model.decoder import Decoder
 from engine.model.weight_format import weight_format
 from engine.model_file import open_model
@@ -162,16 +163,8 @@ def mlp(names: list[str], hidden: int, inner: int) -> None:
 def divided(model: LoadedModel, folder: Path) -> Decoder:
     """The same model by columns, with none of them on the GPU."""
     config, weights = model.target.config, model.plan.weights
-    source = TargetSource(
-        Checkpoint(folder),
-        config,
-        weights,
-        Link(torch.device("cpu")),
-        cache_folder(),
-        True,
-        lambda done, total: None,
-        lambda: None,
-    )
+    conversion = Conversion(Checkpoint(folder), config, weights, cache_folder() / "packed")
+    source = TargetSource(conversion, Link(torch.device("cpu")), lambda done, total: None, lambda: None)
     plan = ColumnsPlan.of(Sizes(config, weights, model.plan.context), NO_COLUMNS)
     return Decoder(config, plan.load(source).placement)
 

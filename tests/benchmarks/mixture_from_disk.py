@@ -23,6 +23,7 @@ from engine.model.decoder import Decoder
 from engine.model.weight_format import stored_format
 from engine.placement import StreamedExpertsPlan, StreamedPlan
 from engine.placement.from_disk import FromDisk
+from engine.placement.layer_room import OnDisk
 from engine.placement.plan import Room, Sizes
 from engine.placement.streamed import Streamed
 from engine.placement.streamed_experts import StreamedExperts
@@ -83,7 +84,7 @@ def main() -> None:
     checkpoint = Checkpoint(path)
     config = read_config(checkpoint)
     format_ = stored_format(config)
-    sizes = Sizes(config, format_, CONTEXT)
+    sizes, model = Sizes(config, format_, CONTEXT), OnDisk(checkpoint, config, format_)
     print(f"{path.name}, {path.stat().st_size / 1e9:.2f} GB")
     for share in options.shares:
         room = Room(int(share * path.stat().st_size))
@@ -91,12 +92,12 @@ def main() -> None:
         print(f"{share:.0%} of the file:")
         if layers is not None:
             kept = [index for index, place in enumerate(layers.layers) if place.host]
-            whole = Streamed(checkpoint, config, format_, None, kept, layers.buffers)
+            whole = Streamed(model, kept, layers.buffers)
             print(f"  whole layers, {layers.pinned_layers} stay: ", end="")
             print(measure(whole, Decoder(config, whole), options.tokens))
             whole.release()
         if experts is not None:
-            chosen = StreamedExperts(checkpoint, config, format_, None, experts.kept)
+            chosen = StreamedExperts(model, experts.kept)
             print(f"  experts, {experts.kept} of each layer stay: ", end="")
             print(measure(chosen, Decoder(config, chosen), options.tokens))
             planned = experts.read_bytes(sizes, 1)

@@ -504,7 +504,7 @@ def helped(camera: Camera) -> None:
         assert isinstance(page, HelpPage)
         looked_at(workspace)
         camera.take(window, "contents")
-        page.show_found("draft model")
+        QTest.keyClicks(page.search, "draft model")
         camera.take(window, "found")
         for article in ("size", "modes", "computer", "sampling"):
             page.show_article(article)

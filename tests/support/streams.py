@@ -6,6 +6,7 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,13 @@ import pytest
 import torch
 
 from engine.errors import Cancelled
-from engine.model.config import ModelConfig, read_config
-from engine.model.converted import Converted, open_converted, streams_as_it_is
+from engine.model.config import read_config
+from engine.model.converted import Conversion, streams_as_it_is
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
-from engine.placement.layer_room import LayerRing
+from engine.placement.layer_room import LayerRing, OnDisk
 from engine.placement.plan import spread
 from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
@@ -44,24 +45,22 @@ def resident_decoder(folder: Path, weight_format: WeightFormat) -> Decoder:
 
 def streamed_decoder(folder: Path, weight_format: WeightFormat, pinned: int, buffers: int) -> Decoder:
     """The same from the disk. Its source is a `Streamed`, to be released."""
-    checkpoint, config, converted = _opened(folder, weight_format)
-    return Decoder(
-        config, Streamed(checkpoint, config, weight_format, converted, spread(config.layers, pinned), buffers)
-    )
+    model = _opened(folder, weight_format)
+    return Decoder(model.config, Streamed(model, spread(model.config.layers, pinned), buffers))
 
 
 def streamed_experts_decoder(folder: Path, weight_format: WeightFormat, kept: int) -> Decoder:
     """The same with experts from the disk. Its source is a `StreamedExperts`, to be released."""
-    checkpoint, config, converted = _opened(folder, weight_format)
-    return Decoder(config, StreamedExperts(checkpoint, config, weight_format, converted, kept))
+    model = _opened(folder, weight_format)
+    return Decoder(model.config, StreamedExperts(model, kept))
 
 
-def _opened(folder: Path, weight_format: WeightFormat) -> tuple[Checkpoint, ModelConfig, Converted | None]:
-    checkpoint = Checkpoint(folder)
-    config = read_config(checkpoint)
-    if streams_as_it_is(config, weight_format):
-        return checkpoint, config, None
-    return checkpoint, config, open_converted(checkpoint, config, weight_format, folder.parent / "cache")
+def _opened(folder: Path, weight_format: WeightFormat) -> OnDisk:
+    model = OnDisk(checkpoint := Checkpoint(folder), read_config(checkpoint), weight_format)
+    if streams_as_it_is(model.config, weight_format):
+        return model
+    conversion = Conversion(checkpoint, model.config, weight_format, folder.parent / "cache")
+    return replace(model, converted=conversion.open())
 
 
 def poison_what_is_let_go(patch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.models.installed import shares
 from app.bridge.worker import Worker
 from app.chat.model_entries import FolderEntry
 from app.words import tr
@@ -24,8 +25,6 @@ from engine.hub.model_folders import (
     usual_models_folder,
 )
 from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
-
-_PROGRESS_STEP = 0.005
 
 
 class _Listener(logging.Handler):
@@ -98,16 +97,7 @@ class Folders(QObject):
             if not isinstance(error, Cancelled):
                 self.refused.emit(error.message)
 
-        told = [0.0]
-
-        def progress(done_bytes: int, total_bytes: int) -> None:
-            if self._stop.is_set():
-                raise Cancelled("It was stopped.")
-            share = done_bytes / max(1, total_bytes)
-            if share - told[0] >= _PROGRESS_STEP:
-                told[0] = share
-                self._progressed.emit(share)
-
+        progress = shares(self._stop, self._progressed.emit)
         self._worker.run(lambda: move_models(Path(target), progress), ended, failed)
 
     def stop_moving(self) -> None:

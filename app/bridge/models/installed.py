@@ -156,7 +156,7 @@ class Installed(QObject):
     def _import(self, entry: ImportEntry, copy: bool) -> str:
         from engine.hub.local_import import import_model
 
-        progress = self._progress(entry.name)
+        progress = shares(self._stop, lambda share: self.progressed.emit(entry.name, share))
         return import_model(
             models_folder(), [Path(path) for path in entry.paths], copy, entry.name, progress=progress
         ).name
@@ -164,23 +164,29 @@ class Installed(QObject):
     def _verify(self, name: str) -> tuple[str, ...]:
         from engine.hub.installed import verify
 
-        checks = verify(installed_model(name), self._progress(name))
+        progress = shares(self._stop, lambda share: self.progressed.emit(name, share))
+        checks = verify(installed_model(name), progress)
         return tuple(check.name for check in checks if check.state != "ok")
 
-    def _progress(self, name: str) -> Callable[[int, int], None]:
-        """Tells now and then how far a check or an import is, and ends one that is to stop."""
-        told = -1.0
 
-        def tell(done_bytes: int, total_bytes: int) -> None:
-            nonlocal told
-            if self._stop.is_set():
-                raise Cancelled("It was stopped.")
-            share = done_bytes / max(1, total_bytes)
-            if share - told >= _PROGRESS_STEP or share >= 1.0:
-                told = share
-                self.progressed.emit(name, share)
+def shares(stop: threading.Event, tell: Callable[[float], object]) -> Callable[[int, int], None]:
+    """Return a function that takes done and total bytes, tells the share now and then, and ends work that is to stop.
 
-        return tell
+    Raises:
+        Cancelled: Raised by that function once ``stop`` is set.
+    """
+    told = -1.0
+
+    def progress(done_bytes: int, total_bytes: int) -> None:
+        nonlocal told
+        if stop.is_set():
+            raise Cancelled("It was stopped.")
+        share = done_bytes / max(1, total_bytes)
+        if share - told >= _PROGRESS_STEP or share >= 1.0:
+            told = share
+            tell(share)
+
+    return progress
 
 
 def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
@@ -195,7 +201,7 @@ def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
         return chosen
     others = [ref for ref in recent if os.path.exists(ref)]
     with suppress(OSError):
-        # Where words go is the user's choice: no server takes the place of a model of this computer.
+        # Words go to a server only if the user chose it: none takes the place of a model of this computer.
         listed = [entry for entry in _found() if entry.kind == "target" and not entry.problem]
         others += [entry.ref for entry in listed if not entry.server or entry.ref == chosen]
     return chosen if chosen in others else next(iter(others), chosen)

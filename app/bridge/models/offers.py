@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -139,7 +138,8 @@ class Downloads(QObject):
     # --- in the worker's thread ----------------------------------------------------------------------------
 
     def _statuses_of_left_ones(self) -> tuple[DownloadStatus, ...]:
-        if not _left_ones(models_folder()):
+        # Looked up without importing what downloads.
+        if not any((models_folder() / ".incoming").glob("*/download.json")):
             return ()
         return self._made_queue().statuses()
 
@@ -188,11 +188,6 @@ class Downloads(QObject):
 
     def _refuse(self, error: TenonError) -> None:
         self.refused.emit(error.message)
-
-
-def _left_ones(models: Path) -> bool:
-    """Return True if an earlier run left a download; looked up without importing what downloads."""
-    return any((models / ".incoming").glob("*/download.json"))
 
 
 class Offers(QObject):

@@ -123,7 +123,7 @@ class ConversationRecord:
         return replace(self, messages=tuple(messages))
 
     def settled(self) -> ConversationRecord:
-        """Without deleted messages; replies in the making are taken as cut off."""
+        """Return the chat without deleted messages; replies in the making count as cut off."""
         tree = MessageTree(self.messages)
         leaf_id = tree.tip(self.conversation.leaf_id)
         for message in self.messages:

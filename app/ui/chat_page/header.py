@@ -125,7 +125,7 @@ class ModelButton(MenuButton):
         self._open_popup(tr("Models"), self._rows(choices), above=False)
 
     def refresh_models(self, choices: list[Choice]) -> None:
-        """More is known of the models; their menu may be closed by now."""
+        """Show the models anew in the menu, if it is still open."""
         if self.popup is not None:
             self.popup.show_choices(tr("Models"), self._rows(choices))
 
@@ -348,7 +348,6 @@ class ModelMenus(QObject):
 
     Args:
         workspace: Knows what there is to choose from.
-        model: The button with the models.
         draft: The button with the drafts and the places in memory.
         page: The widget that dialogs stand above.
     """

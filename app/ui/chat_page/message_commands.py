@@ -92,7 +92,7 @@ class MessageCommands(QObject):
     @Slot()
     def refresh_in_hand(self) -> None:
         """See what can be done with the messages that are in view now; often while it is scrolled."""
-        # Whatever has the focus: that changes while windows are taken apart, when none of this can be asked any more.
+        # The focus is not asked: it changes while windows are taken apart, when nothing here can be asked any more.
         buttons = [view.buttons for view in messages_in_hand(self._page.transcript)]
         possible = {
             "edit": self._to_edit() is not None and not self._unfinished,
@@ -142,7 +142,7 @@ class MessageCommands(QObject):
 
     def _to_edit(self) -> int | None:
         """Return the id of the user's message in hand, or of the one that the reply in view answers."""
-        own = self._in_hand(_is_own)
+        own = self._in_hand(lambda view: isinstance(view, OwnMessage))
         if own is not None:
             return own.message.id
         reply = self._in_hand(lambda view: True)
@@ -210,10 +210,6 @@ class MessageCommands(QObject):
         chat = self._beside(step)
         if chat is not None:
             self._shelf.open(chat)
-
-
-def _is_own(view: MessageView) -> bool:
-    return isinstance(view, OwnMessage)
 
 
 def _can_copy(view: MessageView) -> bool:

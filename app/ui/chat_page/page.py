@@ -353,7 +353,7 @@ class ChatPage(QWidget):
             words = tr("Begin a text") if self._empty else tr("Write what comes next")
         if self._workspace.model.state.phase is EnginePhase.STOPPED:
             words = tr("Your next message starts the model again")
-        self.composer.set_placeholder(words)
+        self.composer.prompt.setPlaceholderText(words)
 
     def _offer_help(self, messages: list[Message]) -> None:
         """Offer an article where the last question is plainly about Tenon, which no model knows."""

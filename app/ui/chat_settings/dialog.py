@@ -274,7 +274,7 @@ class ChatSettings(QObject):
 
     @Slot()
     def open_shown(self) -> None:
-        """For the chat that is shown, or the one to come."""
+        """Open the settings of the chat that is shown, or of the one to come."""
         title = "" if self._page.chat is None else self._page.chat.title
         dialog = self._make(self._workspace.open_chat.options(), title)
         dialog.applied.connect(self._apply_to_shown)
@@ -282,7 +282,7 @@ class ChatSettings(QObject):
 
     @Slot(int)
     def open(self, conversation_id: int) -> None:
-        """For a chat of the list, which is not opened for it."""
+        """Open the settings of a chat of the list, without showing that chat."""
         chat = self._workspace.library.conversation(conversation_id)
         if chat is None or conversation_id == self._page.current:
             self.open_shown()

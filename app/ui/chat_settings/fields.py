@@ -10,7 +10,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.bridge.workspace import Workspace
-from app.chat.conversation import ConversationOptions, Preset
+from app.chat.conversation import ConversationOptions
 from app.chat.modes import Choice
 from app.ui.form_fields import ListBox, TickBox
 from app.ui.parts import PlainLabel, filled, icon_button, turn
@@ -153,15 +153,12 @@ class PresetRow(QWidget):
     @Slot(int)
     def _choose(self, at: int) -> None:
         self._show_for_new_chats()
-        preset = self._preset(self.name)
+        preset = next((one for one in self._workspace.shelf.presets() if one.name == self.name), None)
         self.chosen.emit(ConversationOptions() if preset is None else preset.options)
 
     @Slot(bool)
     def _give_to_new_chats(self, given: bool) -> None:
         self._workspace.settings.new_chat_preset = self.name if given else ""
-
-    def _preset(self, name: str) -> Preset | None:
-        return next((preset for preset in self._workspace.shelf.presets() if preset.name == name), None)
 
     def _ask(self, title: str, button: str, name: str, then: Callable[[str], object]) -> None:
         NameDialog(self._theme, title, button, name, then, self).open()

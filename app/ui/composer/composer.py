@@ -141,7 +141,7 @@ class DraftButton(MenuButton):
         self._open_popup(tr("Draft"), self._rows(drafts), above=True)
 
     def refresh_menu(self, drafts: list[Choice], memories: list[Choice]) -> None:
-        """More is known of the choices; their menu may be closed by now."""
+        """Show the choices anew in the menu, if it is still open."""
         if self.popup is None:
             return
         if self._lists_memories:
@@ -197,7 +197,7 @@ class SendButton(QAbstractButton):
         self.update()
 
     def set_narrow(self, narrow: bool) -> None:
-        """Without the word."""
+        """Leave the word out where there is little room."""
         self._narrow = narrow
         self.updateGeometry()
         self.update()
@@ -302,10 +302,6 @@ class Composer(QWidget):
         count = figures.whole(tokens)
         self.tokens.setText(tr("+ {count} tokens", count=count))
         self.tokens.setToolTip(tr("Your message and its files have {count} tokens", count=count))
-
-    def set_placeholder(self, text: str) -> None:
-        """Set the placeholder of the empty field."""
-        self.prompt.setPlaceholderText(text)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self.update()

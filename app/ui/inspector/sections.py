@@ -256,12 +256,12 @@ def is_continued(message: Message) -> bool:
 
 
 def reply_reason(message: Message) -> str:
-    """Why its mode was taken, and why nothing was guessed where the mode has a draft; empty before that is known."""
+    """Return why a reply has its mode, and why a draft guessed nothing; empty before that is known."""
     details = message.details
     if details is None:
         return ""
     drafting = details.mode in MODES and bool(MODES[details.mode].drafts)
     rested = drafting and not details.timings.draft_n and details.timings.predicted_n >= _FEWEST_TOKENS
     why = tr("No tokens were guessed in this reply, because that would not have been faster here.") if rested else ""
-    # As the engine said it then: only where that was in English, and without figures, can it be said anew.
+    # A kept sentence is translated only if it was said in English, without figures.
     return paragraph(tr(details.mode_reason), why)

@@ -301,16 +301,11 @@ class TokenView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._tokens: list[TracedToken] = []
-        self._shown = 0
+        self.count = 0  # tokens that are shown
         self.round: int = 0  # the chosen round
         self._members: list[str] = []
         self._flow = self._new_flow()
         self._describe()
-
-    @property
-    def count(self) -> int:
-        """Tokens that are shown."""
-        return self._shown
 
     def token_box(self, index: int) -> QRect:
         """Place of a token."""
@@ -318,12 +313,12 @@ class TokenView(QWidget):
 
     def set_tokens(self, tokens: list[TracedToken]) -> None:
         """Show a reply's tokens; of the same list only what is new at its end is laid out."""
-        if tokens is not self._tokens or len(tokens) < self._shown:
-            self._tokens, self._shown, self._flow = tokens, 0, self._new_flow()
-        if len(tokens) != self._shown or not tokens:
-            for token in tokens[self._shown :]:
+        if tokens is not self._tokens or len(tokens) < self.count:
+            self._tokens, self.count, self._flow = tokens, 0, self._new_flow()
+        if len(tokens) != self.count or not tokens:
+            for token in tokens[self.count :]:
                 self._flow.add(token)
-            self._shown = len(tokens)
+            self.count = len(tokens)
             self._describe()
             self._fit()
 
@@ -347,12 +342,12 @@ class TokenView(QWidget):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._flow = self._new_flow()
-        for token in self._tokens[: self._shown]:
+        for token in self._tokens[: self.count]:
             self._flow.add(token)
         self._fit()
 
     def sizeHint(self) -> QSize:
-        needed = self._flow.height if self._shown else self._hint_height()
+        needed = self._flow.height if self.count else self._hint_height()
         return QSize(200, max(needed, self._theme.type.px(_ROW_PX)) + 4)
 
     def _hint_height(self) -> int:
@@ -373,7 +368,7 @@ class TokenView(QWidget):
             self._choose(self._tokens[index].round)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        last = self._tokens[self._shown - 1].round if self._shown else 0
+        last = self._tokens[self.count - 1].round if self.count else 0
         steps = {
             Qt.Key.Key_Left: self.round - 1,
             Qt.Key.Key_Right: self.round + 1,
@@ -425,13 +420,13 @@ class TokenView(QWidget):
         """Range of the tokens that the chosen round emitted: they stand one after the other."""
         if not self.round:
             return []
-        first = bisect_left(self._tokens, self.round, hi=self._shown, key=lambda token: token.round)
-        end = bisect_left(self._tokens, self.round + 1, hi=self._shown, key=lambda token: token.round)
+        first = bisect_left(self._tokens, self.round, hi=self.count, key=lambda token: token.round)
+        end = bisect_left(self._tokens, self.round + 1, hi=self.count, key=lambda token: token.round)
         return list(range(first, end))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = smooth(self)
-        if not self._shown:
+        if not self.count:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))
             painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, tr(_NOTHING))
@@ -440,7 +435,7 @@ class TokenView(QWidget):
         top, bottom = event.rect().top() - 2, event.rect().bottom()
         first = bisect_left(self._flow.boxes, top - self._flow.row_px, key=lambda box: round(box.top()))
         chosen = self._of_round()
-        for index in range(first, self._shown):
+        for index in range(first, self.count):
             box = self._flow.boxes[index]
             if box.top() > bottom:
                 break
@@ -489,12 +484,12 @@ class TokenView(QWidget):
 
     def _describe(self) -> None:
         # Nobody could see the focus of a view that paints nothing.
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._shown else Qt.FocusPolicy.NoFocus)
-        if not self._shown:
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self.count else Qt.FocusPolicy.NoFocus)
+        if not self.count:
             self.setAccessibleName(tr("Tokens: {words}", words=tr(_NOTHING)))
             return
         counts = dict.fromkeys(Origin, 0)
-        for token in self._tokens[: self._shown]:
+        for token in self._tokens[: self.count]:
             counts[token.origin] += 1
         words = ", ".join(f"{count} {tr(origin.value)}" for origin, count in counts.items())
         self.setAccessibleName(tr("Tokens: {words}", words=words))

@@ -28,7 +28,7 @@ from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.hub.titles import title_of_model
 
-#: What comes again in a moment is not asked about.
+#: Fewer bytes than these are removed without a question: they are fetched again in a moment.
 WORTH_ASKING_BYTES = 50_000_000
 _LONGEST = {"address": 300, "key": 1000, "name": 40}
 
@@ -240,8 +240,7 @@ class ServerDialog(Sheet):
 
     Args:
         servers: Ask and keep it.
-        address: In the field at first.
-        name: The same.
+        address: Text in the field at first.
     """
 
     added = Signal(object)  # ServerEntry

@@ -28,7 +28,6 @@ class DetailsDialog(Sheet):
     """Facts about a model, for a person who decides on it.
 
     Args:
-        details: The model.
         accept: Words of the button that goes on; empty if there is nothing to do but to close it.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Slot
@@ -9,6 +10,7 @@ from PySide6.QtGui import QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.bridge.workspace import Workspace
+from app.chat.model_entries import ListedModel
 from app.ui import figures
 from app.ui.form_fields import ListBox
 from app.ui.models.cards import CardGrid
@@ -176,7 +178,7 @@ class ModelsPage(PlacePage):
                 self.column.insertWidget(self.column.indexOf(above) + 1, widget)
 
     def _order_tabs(self) -> None:
-        """From the top to the bottom, whenever rows or cards came or went."""
+        """Let Tab go from the top to the bottom; called whenever rows or cards came or went."""
         order: list[QWidget] = [self.sidebar_button, *self._head_buttons, self.search, self.order]
         for card in self.cards.cards.values():
             order += [card.info, card.button]
@@ -256,10 +258,10 @@ class ModelsPage(PlacePage):
         self._store.offers.search(self._searched)
 
     @Slot(str, object, str)
-    def _take_found(self, text: str, models: object, problem: str) -> None:
+    def _take_found(self, text: str, models: Sequence[ListedModel], problem: str) -> None:
         if text != self._searched:
             return
-        self.shelf.take_found(models)  # type: ignore[arg-type]
+        self.shelf.listed = tuple(models)
         self.offline.setText(tr("{problem} The catalogue and your own models are still here.", problem=problem))
         self.offline.setVisible(bool(problem))
         self._store.forecasts.ask(self.shelf.listed, on_hub=True)

@@ -91,10 +91,6 @@ class ModelShelf:
     def _has_words(self, *names: str) -> bool:
         return all(word in " ".join(names).lower() for word in self._words)
 
-    def take_found(self, models: Sequence[ListedModel]) -> None:
-        """Results of a search."""
-        self.listed = tuple(models)
-
     def draft_pays(self, model: ListedModel) -> bool:
         """Return True if the model is predicted to be fastest with a draft."""
         prediction = self._store.forecasts.known.get(model.reference)

@@ -35,7 +35,7 @@ _COPY_STEPS: dict[CopyStep, str] = {
     "measuring": mark("Smaller copy: measures what it loses, {share}"),
 }
 _KINDS = {"draft": mark("Draft"), "head": mark("Draft head")}
-#: As the hub writes licences, and as people do.
+#: Names of licences on the hub, and for people.
 _LICENCES = {
     "apache-2.0": "Apache 2.0",
     "mit": "MIT",
@@ -116,7 +116,6 @@ def download_time(size_bytes: int, bytes_per_s: int) -> str:
     """Return the time of a download: at the connection's speed as it was measured, else at a usual one, named as such.
 
     Args:
-        size_bytes: Size of the download.
         bytes_per_s: Speed of the last download here; 0 if there was none.
     """
     speed = bytes_per_s or _USUAL_BYTES_PER_S

@@ -66,7 +66,7 @@ class Foot(QFrame):
         self.apply_button.setEnabled(count > 0)
 
     def fit(self, width: int) -> None:
-        """In a narrow dialog the words stand above the buttons."""
+        """Put the words above the buttons in a narrow dialog."""
         turn(self._box, width < self._theme.type.px(_FOOT_NARROW_PX))
 
 
@@ -160,7 +160,7 @@ class Head(QWidget):
         return [self._pages, self.search, *self.level.buttons.values(), *self.scope.buttons.values()]
 
     def fit(self, width: int, narrow: bool) -> None:
-        """In a narrow dialog the pages are a field, and everything is below one another."""
+        """Make a field of the pages in a narrow dialog, and put everything below one another."""
         self._pages.setVisible(narrow)
         if narrow:
             self._level_line.insertWidget(0, self.level)

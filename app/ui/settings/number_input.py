@@ -102,7 +102,6 @@ class NumberBox(QDoubleSpinBox):
         super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Whoever leaves the field has written the number."""
         self._finish()
         super().focusOutEvent(event)
 

@@ -397,7 +397,7 @@ class ConversationList(ChatDrag):
             super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """After a click on a chat the next thing is to write in it, unless its title is being edited."""
+        """Let the user write in the chat that was clicked on, unless its title is being edited."""
         super().mouseReleaseEvent(event)
         row = self.row_at(self.indexAt(event.position().toPoint()))
         edits = self.state() == QAbstractItemView.State.EditingState
@@ -407,7 +407,7 @@ class ConversationList(ChatDrag):
             self.clicked_on.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """On a head it is two clicks."""
+        """Take a double click on a head as two clicks."""
         row = self.row_at(self.indexAt(event.position().toPoint()))
         if row is not None and row.group:
             self.mousePressEvent(event)

@@ -77,7 +77,7 @@ def list_rows(
     changed: Collection[str] = (),
     searching: bool = False,
 ) -> list[Row]:
-    """All rows but those of messages that were found.
+    """Return all rows but those of messages that a search found.
 
     Args:
         conversations: In their order, without the archived ones.

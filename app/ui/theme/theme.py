@@ -103,7 +103,7 @@ class Typography:
         self._fixed = fixed
         styles = {style.lower() for style in QFontDatabase.styles(general.family())}
         # Segoe UI has no 500, and Qt would take the heavier neighbour.
-        self._medium = 500 if "medium" in styles else 400
+        self.medium_weight = 500 if "medium" in styles else 400  # 500 where the family has it, else 400
 
     @property
     def family(self) -> str:
@@ -114,11 +114,6 @@ class Typography:
     def code_family(self) -> str:
         """Family of code."""
         return self._fixed.family()
-
-    @property
-    def medium_weight(self) -> int:
-        """500 where the family has it, else 400."""
-        return self._medium
 
     def px(self, size: float) -> int:
         """Return a length of text in px, scaled with the font size setting."""
@@ -140,7 +135,7 @@ class Typography:
         size, _, weight = style.value
         font = QFont(self._fixed if style in CODE_STYLES else self._general)
         font.setPixelSize(self.px(size))
-        font.setWeight(QFont.Weight(self._medium if weight == 500 else weight))
+        font.setWeight(QFont.Weight(self.medium_weight if weight == 500 else weight))
         self._fonts[style] = font
         return QFont(font)
 

@@ -30,7 +30,7 @@ class RuleBlock(QWidget):
         return 9
 
     def selectables(self) -> list[Selectable]:
-        """Nothing of it can be selected."""
+        """Return nothing: a rule cannot be selected."""
         return []
 
     def restyle(self) -> None:

@@ -233,7 +233,7 @@ class CodeText(SelectableText, QTextEdit):
         before, self._code = self._code, code
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
-        # What joins two emoji is hidden until the second one comes.
+        # The sign that joins two emoji is hidden until the second one comes.
         if before and code.startswith(before) and not HIDDEN.match(before, len(before) - 1):
             cursor.movePosition(QTextCursor.MoveOperation.End)
             self.hidden = insert_code(cursor, code, len(before), self._theme, self.hidden)

@@ -49,11 +49,6 @@ NO_HTML_MARKDOWN = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDo
 _TASKS = {QTextBlockFormat.MarkerType.Unchecked: " [ ]", QTextBlockFormat.MarkerType.Checked: " [x]"}
 
 
-def mark_code(form: QTextCharFormat) -> None:
-    """Say that this is inline code, to be painted in a box."""
-    form.setProperty(_CODE_MARK, True)
-
-
 def make_room(document: QTextDocument) -> None:
     """Keep the boxes of inline code apart from their neighbours, and take over the bullets of lists."""
     cursor = QTextCursor(document)
@@ -264,7 +259,7 @@ def _style_fragments(cursor: QTextCursor, block: QTextBlock, theme: Theme, headi
             if heading is not None:
                 code.setPixelSize(theme.font(heading).pixelSize() - 1)
             change.setFont(code)
-            mark_code(change)
+            change.setProperty(_CODE_MARK, True)
         elif kind.fontWeight() > QFont.Weight.Medium:
             change.setFontWeight(QFont.Weight.DemiBold)
         if change != kind:

@@ -167,7 +167,7 @@ class MessageColumn(QScrollArea):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._follow = True
+        self.follows = True  # True if the view sticks to the end
         self._arranging = False
         # The message that was asked for, and its distance from the top, while others get their height and nobody
         # scrolls; or None
@@ -202,11 +202,6 @@ class MessageColumn(QScrollArea):
         """Number of messages that are not widgets now."""
         return len(self._span.older) + len(self._span.newer)
 
-    @property
-    def follows(self) -> bool:
-        """True if the view sticks to the end."""
-        return self._follow
-
     def view_of(self, message_id: int) -> MessageView | None:
         """Return a message's widget, or None if it has none now."""
         view = self.message_views.of(message_id)
@@ -239,7 +234,7 @@ class MessageColumn(QScrollArea):
             self._mark_last()
         view = self.message_views.of(message_id)
         if view is not None:
-            self._follow = False
+            self.follows = False
             self._arrange(keep=(view, distance))
             self._scrolled(self.verticalScrollBar().value())
             self._shown = view, distance
@@ -254,10 +249,10 @@ class MessageColumn(QScrollArea):
             self._span.reset(messages, keep_used=True)
             self._build_above(ENOUGH)
             self._mark_last()
-            self._follow = True
+            self.follows = True
             self._arrange()
             return
-        self._follow = True
+        self.follows = True
         self._to_end()
 
     def scroll_page(self, direction: int) -> None:
@@ -294,7 +289,7 @@ class MessageColumn(QScrollArea):
         self._shown = None
         bar = self.verticalScrollBar()
         line = self._theme.type.line_height(TextStyle.READING)
-        self._follow = bar.maximum() - value <= line and not self._span.newer
+        self.follows = bar.maximum() - value <= line and not self._span.newer
         self._place_jump()
         self._show_seen()
         if self._wanting_above(_AHEAD) or self._wanting_below(_AHEAD):
@@ -303,7 +298,7 @@ class MessageColumn(QScrollArea):
 
     @Slot()
     def _range_changed(self) -> None:
-        if self._follow and not self._arranging:  # Qt tells it later where the column was not shown yet
+        if self.follows and not self._arranging:  # Qt tells it later where the column was not shown yet
             self._to_end()
 
     def _to_end(self) -> None:
@@ -329,7 +324,7 @@ class MessageColumn(QScrollArea):
         return next(((view, view.y() - value) for view in inside), None)
 
     def _place_jump(self) -> None:
-        self._jump.offer(not self._follow and self.verticalScrollBar().maximum() > 0)
+        self._jump.offer(not self.follows and self.verticalScrollBar().maximum() > 0)
 
     # --- building ---------------------------------------------------------------------------------------------
 
@@ -413,7 +408,7 @@ class MessageColumn(QScrollArea):
     @Slot(object)
     def _height_changed(self, view: MessageView) -> None:
         if not self._arranging and view in self.message_views.all:
-            self._follow = self._follow and not view.blocks.unfolding  # which leaves the button where it is
+            self.follows = self.follows and not view.blocks.unfolding  # which leaves the button where it is
             shown = self._shown if self._shown is not None and self._shown[0] in self.message_views.all else None
             self._arrange(keep=shown or self.top_view())
             if view.blocks.unfolding:
@@ -434,7 +429,7 @@ class MessageColumn(QScrollArea):
             top += height + (0 if view.joined else self._gap())
         self._column.resize(self.viewport().width(), max(top - self._gap() + _BOTTOM_PX, 0))
         bar = self.verticalScrollBar()
-        if self._follow:
+        if self.follows:
             bar.setValue(bar.maximum())
         elif keep is not None:
             bar.setValue(keep[0].y() + (-keep[1] if anchor is None else _blocks_y(keep[0]) + anchor[0].top + anchor[1]))

@@ -38,7 +38,7 @@ _INDENT_PX = 16
 
 
 def wrap_mode(text: str) -> QTextOption.WrapMode:
-    """At words, and anywhere in a text with a very long one: Qt reads all that follows of it again for each line."""
+    """Return how lines break: anywhere if a word is very long, since Qt reads the rest of it again for each line."""
     long = any(match.end() - match.start() > _LONGEST_WORD for match in _WORD.finditer(text))
     modes = QTextOption.WrapMode
     return modes.WrapAnywhere if long else modes.WrapAtWordBoundaryOrAnywhere

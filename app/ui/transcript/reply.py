@@ -241,7 +241,7 @@ class ReplyView(MessageWidget):
         return [label.text() for label in self._notices]
 
     def change_text(self, message: Message) -> None:
-        """More of the reply has come: shown a moment later, if not at once."""
+        """Take the text of a reply that has grown; it is shown at once or a moment later."""
         self.message = message
         self.blocks.change_text(self._before + message.content)
 
@@ -268,12 +268,12 @@ class ReplyView(MessageWidget):
             self._show_strip()
 
     def set_prefill(self, fraction: float, seconds_left: float | None = None) -> None:
-        """Share of the prompt that is read, and seconds until all of it is."""
+        """Show the share of the prompt that is read, and the seconds until all of it is."""
         self._prefill = Prefill(fraction, seconds_left)
         self._show_strip()
 
     def set_last(self, last: bool) -> None:
-        """Only the last reply of a conversation can be tried again."""
+        """Say whether it is the conversation's last reply, the only one that can be tried again."""
         if last != self._last:
             self._last = last
             self._show_state()

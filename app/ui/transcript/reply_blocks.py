@@ -116,7 +116,7 @@ class ReplyBlocks(QWidget):
         return self.split.whole and not self._builder.isActive()
 
     def change_text(self, text: str) -> None:
-        """More has come: shown at once when the last time is long enough ago."""
+        """Take the longer text, and show it at once unless the last change was shown just before."""
         self._take_text(text)
         self._refresh_soon()
 
@@ -172,8 +172,6 @@ class ReplyBlocks(QWidget):
         """Move the pieces that the ended section has no blocks for to the one that begins.
 
         Args:
-            last: The section that has ended.
-            blocks: Its blocks.
             skipped: True if some of its text was skipped, so that its pieces are dropped.
         """
         final, self._final = self._final, 0
@@ -208,7 +206,7 @@ class ReplyBlocks(QWidget):
             self._timer.start(int(pause_ms - waited_ms))
 
     def set_complete(self, complete: bool) -> None:
-        """Nothing follows any more: an open code fence counts as closed."""
+        """Say whether the text has ended; at its end an open code fence counts as closed."""
         if complete != self._complete:
             self._complete = complete
             self._least_height = 0

@@ -83,7 +83,7 @@ def _units(text: str) -> int:
 
 
 def _next_place(markdown: str, character: str, place: int) -> int:
-    """Next place of a character; a line break may have become a space and the reverse."""
+    """Return the next place of a character; a line break may have become a space and the reverse."""
     if not character.isspace():
         return markdown.find(character, place)
     return next((at for at in range(place, len(markdown)) if markdown[at].isspace()), -1)

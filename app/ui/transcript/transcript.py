@@ -58,7 +58,6 @@ class Transcript(MessageColumn):
     to them, and those that were left far behind are given up.
 
     Args:
-        engine: The engine's state.
         alternatives: Ids of the versions of a message, itself included, oldest first.
     """
 
@@ -92,7 +91,7 @@ class Transcript(MessageColumn):
         """Replace everything by these messages and go to the end."""
         self._builder.stop()
         self._span.reset(list(messages))
-        self._follow = True
+        self.follows = True
         self._build_above(ENOUGH)
         self._mark_last()
         self._arrange()
@@ -134,7 +133,7 @@ class Transcript(MessageColumn):
             swapped = before.message.role == fresh[0].message.role
             fresh[0].fit(self._column_width())
             keep = (fresh[0], place[1] - fresh[0].buttons.y() if swapped else place[0])
-        self._follow = starts
+        self.follows = starts
         self._arranging = False
         self._arrange(keep)
         if not starts:
@@ -156,7 +155,7 @@ class Transcript(MessageColumn):
                 self.message_views.make(message).hide()  # takes the text until it comes into view
             return
         if message.role == "user":
-            self._follow = True
+            self.follows = True
         self.message_views.all.append(self.message_views.make(message))
         self._mark_last()
         self._arrange()
@@ -173,7 +172,7 @@ class Transcript(MessageColumn):
         self.messages_changed.emit()
 
     def change_text(self, message: Message) -> None:
-        """More of a reply has come."""
+        """Show the text of a reply that has grown."""
         reply = self.message_views.reply(message.id)
         if reply is not None:
             reply.change_text(message)

@@ -158,9 +158,8 @@ def text_rule(name: str, of: Mapping[str, Any], end: str, end_rule: str) -> tupl
     """Rules of a text that is written as it is.
 
     Args:
-        name: Of the rule.
         of: The text's schema.
-        end: What stands behind the text.
+        end: Text that follows it.
         end_rule: The same in the grammar's words.
 
     Returns:

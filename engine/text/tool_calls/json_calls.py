@@ -24,7 +24,7 @@ from engine.text.tool_calls.format import (
 
 _ARGUMENTS = ("arguments", "parameters")
 _KEY = re.compile(r'\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?=\S)')
-#: As Hermes 2 and 3 write a call.
+#: A call as Hermes 2 and 3 write it.
 _IN_TWO_TEXTS = re.compile(r"""<tool_call>(?:\\n|\n)["'] *-?}}\s*{{-? *["']{""")
 _BETWEEN = " \n\r\t,;[]"
 _ARGS = "[ARGS]"

@@ -245,7 +245,7 @@ def _joined(parts: dict[str, str], required: Sequence[str], comma: str) -> str:
     """Fields in their order, of which those that are not required may be left out."""
     told = [key for key in parts if key in required]
     if told:
-        # What comes before the first required field ends with a comma, and what comes behind it begins with one.
+        # A field before the first required one ends with a comma, and one after it begins with a comma.
         first = list(parts).index(told[0])
         found = [
             parts[key] if key == told[0] else f"{parts[key]} {comma}" if at < first else f"{comma} {parts[key]}"

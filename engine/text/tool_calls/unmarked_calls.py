@@ -23,7 +23,7 @@ _BEGUN = re.compile(r"[ \t]*[`{\[<]")
 _CLOSINGS = (_CODE, "</tools>")
 _CLOSED = re.compile(r"\s*(?:```|</tools>)")
 _CLOSED_EARLY = re.compile(r"\n[ \t]*(?:```|</tools>)")
-#: What stands between two calls.
+#: Text between two calls.
 SEPARATORS = " \t\r\n,;"
 _KEYS = {"name", "arguments", "parameters", "type", "id", "function"}
 _DECODER = json.JSONDecoder(strict=False)
@@ -52,7 +52,6 @@ class UnmarkedCalls:
         """Look for the first call.
 
         Args:
-            text: Of an answer.
             whole: Nothing more comes.
             at_line: The text begins a line.
             end: A call that begins there or behind is not looked for; one before may go on there.

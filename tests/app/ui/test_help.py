@@ -39,7 +39,7 @@ def test_f1_shows_the_contents_and_typing_searches(window: MainWindow, qtbot: Qt
     assert page.article == "size"
     page.back.click()
     assert page.article == ""
-    page.show_found("xylophone")
+    qtbot.keyClicks(page.search, "xylophone")
     assert page.body.markdown == ""
     qtbot.keyClick(page.search, Qt.Key.Key_Escape)
     assert window.places.current == CHAT

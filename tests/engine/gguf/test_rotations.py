@@ -22,7 +22,7 @@ from engine.gguf.types import GgmlType
 from engine.gguf.writing import head_of, pair, pairs_of
 from engine.kernels import blocks, library
 from engine.model.config import read_config
-from engine.model.converted import ConversionKeeper
+from engine.model.converted import Conversion, ConversionKeeper
 from engine.model.decoder import Decoder
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import stored_format, weight_format
@@ -256,7 +256,7 @@ def test_a_kept_file_has_rotated_blocks_and_says_so(tmp_path: Path) -> None:
     rotated(tmp_path / "plain.gguf", path, packer)
     checkpoint, chosen = Checkpoint(path), weight_format("q8_0")
     config = read_config(checkpoint)
-    with ConversionKeeper(checkpoint, config, chosen, tmp_path / "cache") as keeper:
+    with ConversionKeeper(Conversion(checkpoint, config, chosen, tmp_path / "cache")) as keeper:
         expected = logits(Decoder(config, Resident(load_packed(checkpoint, config, chosen, keep=keeper.take))))
     for thread in threading.enumerate():
         if thread.name == "tenon-keeper":

@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from engine.errors import Cancelled, OutOfDisk
 from engine.model import converted
 from engine.model.config import read_config
-from engine.model.converted import ConversionKeeper, Converted, open_converted
+from engine.model.converted import Conversion, ConversionKeeper, Converted
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import weight_format
 from engine.weights import packed_file as weights_file
@@ -37,7 +37,7 @@ def load(folder: Path, weights: str = "q8_0", **hooks: Any) -> Converted:
     """The converted file of a model, made where it has to be."""
     checkpoint = Checkpoint(folder)
     cache = folder.parent / "cache"
-    return open_converted(checkpoint, read_config(checkpoint), weight_format(weights), cache, **hooks)
+    return Conversion(checkpoint, read_config(checkpoint), weight_format(weights), cache).open(**hooks)
 
 
 def text(folder: Path, weights: str = "q8_0") -> torch.Tensor:
@@ -245,7 +245,7 @@ def kept_load(folder: Path, check: Callable[[], None] = lambda: None) -> torch.T
     """Logits of a model that is loaded from the checkpoint itself, while the file for the next load is written."""
     checkpoint, chosen = Checkpoint(folder), weight_format("q8_0")
     config = read_config(checkpoint)
-    with ConversionKeeper(checkpoint, config, chosen, folder.parent / "cache") as keeper:
+    with ConversionKeeper(Conversion(checkpoint, config, chosen, folder.parent / "cache")) as keeper:
         loaded = load_packed(checkpoint, config, chosen, check=check, keep=keeper.take)
     for thread in threading.enumerate():
         if thread.name == "tenon-keeper":

@@ -11,21 +11,19 @@ import torch
 
 from engine.decoding.sequence import Target, TokenSequence
 from engine.drafting.draft_model import DraftModel, DraftModelDrafter
-from engine.drafting.drafter import NoDrafter
 from engine.drafting.trees import TreeShape
-from engine.errors import InvalidOption, WeightsMissing
+from engine.errors import InvalidOption
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed
 from engine.model.attention import FOLD_LIMIT_ROWS
 from engine.model.config import ModelConfig, read_config
+from engine.model.converted import Conversion
 from engine.model.decoder import Decoder
-from engine.model.layer import LayerWeights
-from engine.model.loader import load_layers, load_weights
-from engine.model.token_tree import Draft, DraftShape
 from engine.model.weight_format import weight_format
 from engine.placement.column_linear import ColumnLinear
 from engine.placement.columns import Boundary, Columns, ColumnsPlan, Ratios
 from engine.placement.device import Link, SharedLink
 from engine.placement.plan import Room, Sizes, Units
+from engine.placement.source import TargetSource
 from engine.planning.machine_speeds import MachineSpeeds, UnitTimes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
@@ -50,17 +48,9 @@ def divided(
 ) -> tuple[Decoder, Columns]:
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
-    link = link or Link(CPU)
-    columns = Columns(
-        load_weights(checkpoint, config, torch.float32, CPU, wanted=()),
-        config,
-        lambda index: load_layers(checkpoint, config, range(index, index + 1), torch.float32, CPU)[0],
-        ratios,
-        boundary,
-        torch.float32,
-        link,
-        link,
-    )
+    conversion = Conversion(checkpoint, config, weight_format("fp32"), folder.parent)
+    source = TargetSource(conversion, link or Link(CPU), lambda done, total: None, lambda: None)
+    columns = Columns(source.host(()), source, ColumnsPlan((), ratios=ratios, boundary=boundary))
     return Decoder(config, columns), columns
 
 
@@ -90,44 +80,6 @@ def test_logits_and_greedy_text_are_the_resident_model_s(variant: str, checkpoin
         for found, wanted in zip(logits_of(decoder), expected, strict=True):
             torch.testing.assert_close(found, wanted, atol=1e-4, rtol=0)
         assert greedy(decoder, PROMPT, 40) == text
-
-
-class Changing(NoDrafter):
-    """Divides the model anew in the middle of a reply."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        self.changes = [Ratios.even(1.0), UNEVEN, Ratios.even(0.0), Ratios.even(0.3)]
-
-    def propose(self, shape: DraftShape) -> Draft:
-        if self.changes:
-            self._columns.change(self.changes.pop())
-            self._columns.boundary = Boundary(0.2 * len(self.changes))
-        return super().propose(shape)
-
-
-def test_the_text_is_the_same_after_changes_in_mid_reply(llama_folder: Path) -> None:
-    decoder, columns = divided(llama_folder, Ratios.even(0.7))
-    changing = Changing(columns)
-    found, _ = run_reply(TokenSequence(Target(decoder), CONTEXT), changing, PROMPT.tolist(), 30)
-    assert found == greedy(load_decoder(llama_folder), PROMPT, 30)
-    assert (changing.changes, columns.ratios) == ([], Ratios.even(1.0))
-
-
-def test_a_checkpoint_that_is_gone_leaves_the_model_as_it_was(llama_folder: Path) -> None:
-    decoder, columns = divided(llama_folder, Ratios.even(0.7))
-    expected = greedy(decoder, PROMPT, 5)
-    read, left = columns._read, 1
-
-    def failing(index: int) -> LayerWeights:
-        if index == left:
-            raise WeightsMissing("gone")
-        return read(index)
-
-    columns._read = failing
-    with pytest.raises(WeightsMissing):
-        columns.change(Ratios.even(0.2))
-    assert (greedy(decoder, PROMPT, 5), columns.ratios) == (expected, Ratios.even(0.7))
 
 
 @pytest.mark.parametrize("variant", ["llama", "gemma3"])

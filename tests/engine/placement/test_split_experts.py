@@ -10,6 +10,7 @@ import torch
 
 from engine.kernels import library
 from engine.model.config import read_config
+from engine.model.converted import Conversion
 from engine.model.decoder import Decoder
 from engine.model.fused_layer import FusedMixture
 from engine.model.mixture import Experts
@@ -35,9 +36,8 @@ def placed(folder: Path, name: str, there: int, sides: Sides, cache: Path) -> tu
     checkpoint = Checkpoint(folder)
     config, weights = read_config(checkpoint), weight_format(name)
     plan = SplitExpertsPlan.of(Sizes(config, weights, 64), there)
-    source = TargetSource(
-        checkpoint, config, weights, GuardedLink(sides), cache, False, lambda done, all_: None, lambda: None
-    )
+    conversion = Conversion(checkpoint, config, weights, cache / "packed", False)
+    source = TargetSource(conversion, GuardedLink(sides), lambda done, all_: None, lambda: None)
     found = plan.load(source)
     return found, Decoder(config, found.placement)
 

@@ -19,6 +19,7 @@ from engine.kernels import blocks
 from engine.kernels.library import Packed
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
+from engine.model.converted import Conversion
 from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, LinearMap, Norm, PackedLinear, joined
@@ -149,16 +150,8 @@ def test_what_is_planned_is_what_is_loaded(name: str, model: str, form: str, mon
         if plan.placement.streams:
             continue  # it reads files: tests/engine/test_streaming.py loads what is planned
         link = MetaLink(torch.device(plan.device or "cpu"))
-        source = Weightless(
-            None,  # type: ignore[arg-type]
-            config,
-            plan.weights,
-            link,
-            Path(),
-            True,
-            lambda done, total: None,
-            lambda: None,
-        )
+        conversion = Conversion(None, config, plan.weights, Path())  # type: ignore[arg-type]
+        source = Weightless(conversion, link, lambda done, total: None, lambda: None)
         placed = plan.placement.load(source)
         there = [placed.placement.side(index).name == plan.device for index in range(config.layers)]
         assert there == list(map(plan.placement.computes_there, plan.placement.layers))
