@@ -60,7 +60,7 @@ class Run:
     def needs_torch(self, request: Request) -> bool:
         """Return False if the kernel library computes all of a request, so that `engine.small_torch` suffices.
 
-        It does for a GGUF file that is all in memory, with drafts that ship with it, where the reply's tokens are
+        It does for a GGUF file, in memory or on the disk, with drafts that ship with it, where the reply's tokens are
         picked by the target alone and the prompt has no pictures. tests/engine/test_without_torch.py tries what is let
         through here.
         """
@@ -68,7 +68,7 @@ class Run:
         picks = not isinstance(request, Generate) or (
             request.logprobs is None and request.verify == Generate.verify and not request.pictures
         )
-        whole = plan.weights.packed and can_fuse(config) and not plan.placement.streams
+        whole = plan.weights.packed and can_fuse(config)
         whole = whole and not any(draft.on_gpu for draft in plan.drafts)
         own = opened.place.suffix == ".gguf" and not self.options.adapter and not config.computes_beside_layers
         drafts = {draft.name for draft in self.drafts}

@@ -99,13 +99,15 @@ def _serve(options: argparse.Namespace) -> int:
     if options.forget_phones:
         Phones().remove()
     read_ahead(options.model)
-    kept, shown = True, True
+    kept = True
     if options.no_key:
         key = None
     elif options.key is not None:
         key = checked_key(options.key)
     elif options.key_file is not None:
-        key, _, shown = key_in_file(options.key_file)
+        key, _, new = key_in_file(options.key_file)
+        if new and not options.json:  # now, for the next start would not show the key of one that fails
+            print(f"Key: {key}", flush=True)
     else:
         key, kept, _ = own_key()
 
@@ -117,7 +119,7 @@ def _serve(options: argparse.Namespace) -> int:
             return
         print(f"Tenon serves {model} at {address}/v1", flush=True)
         if key is not None:
-            print(f"Key: {key}" if shown else f"The key is in {options.key_file}", flush=True)
+            print(f"The key is in {options.key_file}" if options.key_file else f"Key: {key}", flush=True)
         if not kept:
             print(
                 "This system has no keyring: the next start has another key, unless --key gives one.",

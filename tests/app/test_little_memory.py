@@ -39,4 +39,4 @@ def test_a_model_of_1_1_gb_replies_or_says_what_it_needs(limit_bytes: int) -> No
     found = run("--turns", "2", "--tokens", "8", "--model", str(_LARGE), limit_bytes=limit_bytes)
     assert found["killed"] == 0, found
     assert all("but free are" in said for said in found["failed"]), found
-    assert found["failed"] == [] or limit_bytes < _LARGE.stat().st_size, found
+    assert found["failed"] == [] or limit_bytes < 900_000_000, found  # with more it is read from the disk

@@ -1,6 +1,6 @@
 """Logits of packed models after a prompt, a tree and a chain, by whichever torch this process has.
 
-python -m tests.support.packed_logits FILE...   # without torch: prints a digest for each file
+python -m tests.support.packed_logits FILE   # without torch: prints a digest from memory and one from the disk
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 
-def digest(path: Path) -> str:
-    """A digest of all logits, or why the file needs torch."""
+def digest(path: Path, streams: bool = False) -> str:
+    """A digest of all logits, or why the file needs torch; with weights from the disk where it ``streams``."""
     import torch
 
     from engine.model.config import read_config
@@ -21,13 +21,23 @@ def digest(path: Path) -> str:
     from engine.model.token_tree import Draft
     from engine.model.weight_format import stored_format
     from engine.placement.resident import Resident
+    from engine.placement.streamed import Streamed
+    from engine.placement.streamed_experts import StreamedExperts
     from engine.weights.checkpoint import Checkpoint
 
     checkpoint = Checkpoint(path)
     config = read_config(checkpoint)
     if not can_fuse(config) or config.computes_beside_layers:
         return "torch"
-    decoder = Decoder(config, Resident(load_packed(checkpoint, config, stored_format(config))))
+    format_ = stored_format(config)
+    source: Streamed | StreamedExperts | Resident
+    if not streams:
+        source = Resident(load_packed(checkpoint, config, format_))
+    elif config.mixture is not None:
+        source = StreamedExperts(checkpoint, config, format_, None, 2)
+    else:
+        source = Streamed(checkpoint, config, format_, None, {config.layers - 1}, 1)
+    decoder = Decoder(config, source)
     cache, found = decoder.new_cache(400), hashlib.sha256()
     prompt = [(7 * at) % 290 + 3 for at in range(60)]
     cache.begin(len(prompt))
@@ -44,6 +54,7 @@ def digest(path: Path) -> str:
     cache.truncate(100)
     output = decoder.forward(chain[:2], torch.arange(100, 102), cache, None, torch.tensor([1]), hidden_layers=(1,))
     found.update(output.logits.numpy().tobytes() + output.layer_inputs[1].numpy().tobytes())
+    source.release()
     return found.hexdigest()
 
 
@@ -51,5 +62,4 @@ if __name__ == "__main__":
     from engine import small_torch
 
     small_torch.install()
-    for argument in sys.argv[1:]:
-        print(digest(Path(argument)))
+    print(digest(Path(sys.argv[1])), digest(Path(sys.argv[1]), streams=True))

@@ -65,6 +65,14 @@ def test_a_key_in_a_file_is_made_once_for_its_user_alone(tmp_path: Path) -> None
             key_in_file(place)
 
 
+def test_a_first_start_that_fails_has_shown_the_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = ["serve", "--key-file", str(tmp_path / "serve.key"), "--model", "nowhere"]
+    assert main(start) == 2
+    assert capsys.readouterr().out == f"Key: {key_in_file(tmp_path / 'serve.key').text}\n"
+    assert main(start) == 2
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize("key", ["", "short", "with a space", "schlüssel-lang"])
 def test_a_key_that_no_header_carries_is_refused(key: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--key", key]) == 2
