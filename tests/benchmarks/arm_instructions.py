@@ -88,7 +88,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--llama", type=Path, required=True, help="llama.cpp's sources")
     parser.add_argument("--folder", type=Path, required=True, help="where both are built")
-    parser.add_argument("--types", nargs="+", default=["Q4_0", "Q4_K", "Q8_0", "IQ4_XS"], choices=TYPES)
+    parser.add_argument("--types", nargs="+", default=["Q4_0", "Q4_K", "Q6_K", "Q8_0", "IQ4_XS"], choices=TYPES)
     parser.add_argument("--widths", nargs="+", type=int, default=[1, 4, 64])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

@@ -21,12 +21,16 @@ INLINE int has_rest(const struct job *job, int64_t place, const int tokens)
 }
 
 /* The results of some tokens, (tokens, 32). */
-INLINE void store_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens, float values[][PANEL_ROWS])
+OUTLINE void store_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens, float values[][PANEL_ROWS])
 {
+    const int64_t first = panel * PANEL_ROWS;
     for (int64_t t = 0; t < tokens; t++)
         UNROLL
         for (int row = 0; row < PANEL_ROWS; row += LANES)
-            store_rows(job, panel * PANEL_ROWS + row, token + t, load_floats(values[t] + row));
+            if (first + PANEL_ROWS <= job->n)
+                store_whole(job, first + row, token + t, load_floats(values[t] + row));
+            else
+                store_rows(job, first + row, token + t, load_floats(values[t] + row));
 }
 
 INLINE void multiply_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens, chunk_product *multiply)

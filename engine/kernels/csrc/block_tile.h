@@ -10,8 +10,7 @@
  *   run_steps(run, w, x, vectors, bits)       adds further ones, to so many runs
  *   run_end(run, scale, whole, bits)          a run's sum; of bytes in pairs times the scales, where these are `whole`
  *   add_runs(sum, run)            a sub-block's sum with a further run's, or a group's in pairs
- *   LANE_STEP(run, w, x, at)      where a product by one of four lanes takes one instruction: a run and the products with the
- *                                 activations' `at`-th four bytes; it stands in for run_begin and run_steps
+ *   HAS_LANES                     1 where a product by one of four lanes takes one instruction, lane_step(run, w, x, lane)
  *   ASKS_AHEAD                    0 where memory is left to the processor's own prefetchers
  *
  * A sub-block's sum is exact in 32 bits. With whole scales (spread.h) a group's sub-blocks are added in order, times their
@@ -54,9 +53,7 @@ INLINE void ask(struct ahead *ahead)
 #define RUN_OF(v) (v)
 #endif
 
-#ifdef LANE_STEP
-#define HAS_LANES 1
-#else
+#ifndef HAS_LANES
 #define HAS_LANES 0
 #endif
 
@@ -77,7 +74,12 @@ enum { GROUP_IN_REGISTERS = LANES == 4 ? 0 : 2 };
 /* Whether a tile wants a chunk's scales as bytes, which are brought to floats where they are wanted: by fewer columns a
  * forward, which waits for memory, took 3 % longer. */
 #define HAS_BYTE_SCALES(type, columns) \
-    (TILE_VECTORS == MOST_VECTORS && IS_UNSPREAD(type) && (columns) > GROUP_IN_REGISTERS && has_whole_scales(type) && (type) != TENON_Q2_K)
+    ((HAS_LANES || TILE_VECTORS == MOST_VECTORS) && IS_UNSPREAD(type) && (columns) > GROUP_IN_REGISTERS                    \
+     && has_whole_scales(type) && (type) != TENON_Q2_K)
+
+/* Whether each group has a scale in half precision, of which lanes make floats where they are wanted. */
+#define HAS_HALF_SCALES(type) \
+    (HAS_LANES && IS_UNSPREAD(type) && BLOCK_TYPES[type].unit == GROUP && (type) != TENON_MXFP4)
 
 /* A sub-block's scales; with HAS_BYTE_SCALES the chunk's are at `bytes`. */
 INLINE fvec scales_of(const int type, const struct spread_scales *scales, const uint8_t *bytes, int sub, int row,
@@ -117,6 +119,12 @@ INLINE struct group_x group_at(const struct job *job, int64_t place, int64_t ter
     return further_group((struct group_x){job->x, job->x_scale, job->offset}, place, term, subs, bits);
 }
 
+#if HAS_LANES
+#include "block_lanes.h"
+#else
+enum { LANE_TOKENS = 0 };
+#endif
+
 /* Adds the products of a group, the `g`-th of its chunk: `vectors` * LANES rows, from `row` within the panel, by `columns`
  * tokens. `narrow`: weights of 16 bits are still in bytes. */
 INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const struct spread_scales *scales,
@@ -127,7 +135,6 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
     const int steps = (SPREAD_WIDE(bits) ? 2 : 1) * GROUP_STEPS / subs, run = RUN_STEPS(bits, mins, steps);
     const int paired = SPREAD_PAIRED(bits), started = !mins && !SPREAD_SIGNED(bits);
     const int by_steps = BY_STEPS(type, columns);
-    const int by_twos = HAS_LANES && by_steps && subs == 1 && BLOCK_FORMS[type].nibble_planes; /* a byte's nibbles in turn */
     ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
     fvec found[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
@@ -136,23 +143,16 @@ INLINE void block_group(const int type, const uint8_t w[][STEP_BYTES], const str
         RUN part[BLOCK_COLUMNS][MOST_VECTORS];
         UNROLL
         for (int i = first; i < first + run; i++) {
-            const int s = by_twos ? i / 2 + i % 2 * (GROUP_STEPS / 2) : i;
             ivec weights[MOST_VECTORS];
-            if (by_steps && !(by_twos && i % 2))
+            if (by_steps)
                 READ_AGAIN();
             UNROLL
             for (int v = 0; v < vectors; v++)
-                weights[v] = step_weights(type, w, s, 4 * row + VECTOR_BYTES * v, by_steps, narrow);
+                weights[v] = step_weights(type, w, i, 4 * row + VECTOR_BYTES * v, by_steps, narrow);
             UNROLL
             for (int c = 0; c < columns; c++) {
                 const RUN start = RUN_OF(started && begins ? broadcast4(x.offset + sub * columns + c) : broadcast_int(0));
-#if HAS_LANES
-                UNROLL
-                for (int v = 0; v < vectors; v++)
-                    part[c][v] = LANE_STEP(i > first ? part[c][v] : start, weights[v], x.x, s * columns + c);
-                continue;
-#endif
-                const ivec activations = broadcast4(x.x + 4 * (s * columns + c));
+                const ivec activations = broadcast4(x.x + 4 * (i * columns + c));
                 if (i > first) {
                     run_steps(part[c], weights, activations, vectors, bits);
                     continue;
@@ -207,7 +207,7 @@ INLINE void add_mins(const int type, const struct spread_scales *scales, const u
 /* Columns of a tile. */
 INLINE int most_columns(const int subs)
 {
-    return subs == 2 ? WHOLE_COLUMNS : BLOCK_COLUMNS;
+    return HAS_LANES ? LANE_TOKENS : subs == 2 ? WHOLE_COLUMNS : BLOCK_COLUMNS;
 }
 
 /* Whether a type's values are multiplied as digits by a few tokens (block_direct.h), and tokens are not prepared in 16 bits;
@@ -387,6 +387,12 @@ INLINE void block_chunk(const int type, const struct job *job, const uint8_t *fr
                         struct ahead ahead, const int vectors, const int subs, const int mins, const int bits,
                         const int whole)
 {
+#if HAS_LANES
+    if (type < 0 || IS_UNSPREAD(type)) {
+        lane_chunk(type, job, from, scales, group, groups, token, tokens, values, subs, mins, bits, whole);
+        return;
+    }
+#endif
     const int most = most_columns(subs), parts = MOST_VECTORS / vectors;
     for (int64_t first = 0; first < tokens; first += most) {
         const struct token_tile tile = tile_of(job, token + first, most);
@@ -433,12 +439,18 @@ INLINE void narrow_panel(const int type, const struct job *job, int64_t panel, i
     for (int64_t i = 0; i < tokens && i < NARROW_COLUMNS; i++)
         expect_rows(job, panel * PANEL_ROWS, token + i, MOST_VECTORS, 1);
     memset(values, 0, (size_t)tokens * sizeof *values);
-    for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
-        const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
-        if (HAS_BYTE_SCALES(type, last_columns))
-            spread_halves(from + t.unit_bytes - 2 * PANEL_ROWS * (1 + t.mins), scales.factor);
-        else if (!IS_DIRECT(type))
+    const int most = HAS_HALF_SCALES(type) && !t.mins ? 2 * CHUNK_GROUPS : CHUNK_GROUPS;   /* no scales to spread */
+    for (int64_t group = 0; group < job->groups; group += most) {
+        const int groups = job->groups - group < most ? (int)(job->groups - group) : most;
+        const int subs = LARGE_UNIT / t.sub;
+        const uint8_t *halves = from + t.unit_bytes - 2 * PANEL_ROWS * (1 + t.mins);
+        if (HAS_BYTE_SCALES(type, last_columns)) {
+            spread_halves(halves, scales.factor);
+            if (HAS_LANES && t.mins)
+                whole_mins(halves + 2 * PANEL_ROWS, halves - PANEL_ROWS * subs, subs, scales.min);
+        } else if (!IS_DIRECT(type) && (t.mins || !HAS_HALF_SCALES(type))) {
             spread_scales(type, from, groups, &scales);
+        }
 #define CHUNK(vectors) \
     block_chunk(type, job, from, &scales, group, groups, token, tokens, values, (struct ahead){from + VECTOR_AHEAD, step}, \
                 vectors, GROUP / t.sub, t.mins, t.bits, has_whole_scales(type))
@@ -477,8 +489,9 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
     const struct block_type *type = job->type;
     chunk_product *multiply = NULL;
 #if NARROW_COLUMNS
-    if (tokens <= (TILE_VECTORS == MOST_VECTORS ? NARROW_COLUMNS : 1) || HAS_DIGITS(job, type->type)
-        || (IS_UNSPREAD(type->type) && (tokens <= FEW_TOKENS || is_plain(type->type))))
+    if ((tokens <= (TILE_VECTORS == MOST_VECTORS ? NARROW_COLUMNS : 1) && !(HAS_LANES && CHOICES[type->type].values))
+        || HAS_DIGITS(job, type->type)
+        || (IS_UNSPREAD(type->type) && (HAS_LANES || tokens <= FEW_TOKENS || is_plain(type->type))))
         switch (type->type) {
 #define CASE(name) case TENON_##name: narrow_panel_##name(job, panel, token, tokens); return;
             EACH_QUANTIZED_TYPE(CASE)

@@ -16,7 +16,7 @@
     BLOCK_CLASS(1, 0, 7, 0) BLOCK_CLASS(1, 0, 8, 0) BLOCK_CLASS(1, 0, 7, 1) BLOCK_CLASS(1, 0, 8, 1) BLOCK_CLASS(1, 1, 5, 0) \
     BLOCK_CLASS(1, 1, 5, 1) BLOCK_CLASS(2, 0, 7, 0) BLOCK_CLASS(2, 0, 8, 0) BLOCK_CLASS(2, 0, 7, 1) BLOCK_CLASS(2, 0, 8, 1) \
     BLOCK_CLASS(2, 1, 2, 1)
-#define BLOCK_COLUMNS 6
+#define BLOCK_COLUMNS 1
 #define NARROW_COLUMNS BLOCK_COLUMNS
 
 INLINE ivec run_step(ivec run, ivec w, ivec x)
@@ -24,18 +24,18 @@ INLINE ivec run_step(ivec run, ivec w, ivec x)
     return vdotq_s32(run, vreinterpretq_s8_s32(w), vreinterpretq_s8_s32(x));
 }
 
-/* One instruction for four of a column's or of four columns' activations, which are loaded at once. */
-INLINE ivec lane_step(ivec run, ivec w, const uint8_t *x, const int at)
+/* The products with one of four lanes' activations, which are loaded at once. */
+INLINE ivec lane_step(ivec run, ivec w, ivec x, const int lane)
 {
-    const int8x16_t weights = vreinterpretq_s8_s32(w), four = vreinterpretq_s8_s32(load_bytes(x + at / 4 * 16));
-    switch (at % 4) {       /* the instruction's lane is a constant */
+    const int8x16_t weights = vreinterpretq_s8_s32(w), four = vreinterpretq_s8_s32(x);
+    switch (lane) {         /* the instruction's lane is a constant */
     case 0: return vdotq_laneq_s32(run, weights, four, 0);
     case 1: return vdotq_laneq_s32(run, weights, four, 1);
     case 2: return vdotq_laneq_s32(run, weights, four, 2);
     default: return vdotq_laneq_s32(run, weights, four, 3);
     }
 }
-#define LANE_STEP lane_step
+#define HAS_LANES 1
 
 #include "whole_sums.h"
 #include "block_tile.h"

@@ -20,16 +20,20 @@ OUTLINE void store_partial(const struct job *job, int64_t row, int64_t token, fv
         job->out[token * job->out_stride + row + i] = lanes[i] * job->factor + (job->bias ? job->bias[row + i] : 0.0f);
 }
 
-OUTLINE void store_rows(const struct job *job, int64_t row, int64_t token, fvec value)
+INLINE void store_whole(const struct job *job, int64_t row, int64_t token, fvec value)
 {
-    if (row + LANES > job->n) {
-        store_partial(job, row, token, value);
-        return;
-    }
     value = multiply_floats(value, broadcast_float(job->factor));
     if (job->bias)
         value = add_floats(value, load_floats(job->bias + row));
     store_floats(job->out + token * job->out_stride + row, value);
+}
+
+OUTLINE void store_rows(const struct job *job, int64_t row, int64_t token, fvec value)
+{
+    if (row + LANES > job->n)
+        store_partial(job, row, token, value);
+    else
+        store_whole(job, row, token, value);
 }
 
 #endif

@@ -57,8 +57,8 @@ static inline float quantize_group(const float *x, int8_t *q)
 #define further(pointer, bytes) ((__typeof__(pointer))(void *)((uint8_t *)(uintptr_t)(pointer) + (bytes)))
 
 /* The tile of tokens that a token stands in: up to `most` of an item's, the last one's fewer. What is prepared of a tile's
- * group stands together: activations as [4 bytes][token][4], scales as [token], offsets as [sub-block][token]. AMX wants
- * whole tiles of activations as [token][32]. */
+ * group stands together: activations as [4 bytes][token][4], scales as [token], offsets as [sub-block][token].
+ * Activations of large tiles, of TILE_TOKENS and more, stand as [token][32]; AMX wants such tiles whole. */
 struct token_tile { int64_t first; int width; };
 
 INLINE struct token_tile tile_of(const struct job *job, int64_t token, const int most)
@@ -116,7 +116,7 @@ INLINE void place_group(const struct job *job, int64_t term, const int8_t *q, fl
     *further(job->x_scale + place + column, term) = scale;
     place_offsets(q, scale, job->type->mins, form, tile.width,
                   further(job->offset + place * (GROUP / form.sub) + column, term));
-    if (form.most == TILE_TOKENS)
+    if (form.most >= TILE_TOKENS)
         memcpy(out + column * GROUP, q, GROUP);
     else if (form.wide)
         place_wide(q, tile.width, (int16_t *)(void *)out + 2 * column);

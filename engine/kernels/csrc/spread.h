@@ -51,7 +51,17 @@ INLINE ivec centred(ivec v, const int bits, const int zero)
 INLINE ivec moved_bits(ivec v, const int left, const int mask)
 {
     const ivec moved = left > 0 ? shift_left(v, left) : left < 0 ? shift_right(v, -left) : v;
-    return and_bytes(moved, broadcast_byte(mask));
+    return mask == 255 ? moved : and_bytes(moved, broadcast_byte(mask));
+}
+
+/* Bytes without the bits `mask`, and v's, moved, there. */
+INLINE ivec with_bits(ivec bytes, ivec v, const int left, const int mask)
+{
+#ifdef BITS_OF
+    return BITS_OF(broadcast_byte(mask), moved_bits(v, left, 255), bytes);
+#else
+    return or_bytes(bytes, moved_bits(v, left, mask));
+#endif
 }
 
 /* A table of 16 values, as bytes that are wanted. */
@@ -86,10 +96,10 @@ INLINE ivec weights_in_planes(const int type, const uint8_t *planes, const int s
         if (is_iq4 || type == TENON_MXFP4 || type == TENON_NVFP4)
             return lookup(table_of(is_iq4 ? IQ4_VALUES : MXFP4_VALUES, t.bits, t.zero), four);
         if (form.bit_planes)
-            return centred(or_bytes(four, moved_bits(load_bytes(further), 4 - step, 0x10)), t.bits, t.zero);
+            return centred(with_bits(four, load_bytes(further), 4 - step, 0x10), t.bits, t.zero);
         if (form.two_bit_planes)
-            return centred(or_bytes(four, moved_bits(load_bytes(further + step / 4 * STEP_BYTES), 4 - step % 4 * 2, 0x30)),
-                           t.bits, t.zero);
+            return centred(with_bits(four, load_bytes(further + step / 4 * STEP_BYTES), 4 - step % 4 * 2, 0x30), t.bits,
+                           t.zero);
         return centred(four, t.bits, t.zero);
     }
     if (!form.two_bit_planes)       /* bits, doubled */

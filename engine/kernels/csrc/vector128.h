@@ -55,6 +55,9 @@ INLINE ivec chosen(ivec bits, const int bit, ivec a, ivec b)
     return vbslq_s32(vreinterpretq_u32_u8(vtstq_s8(vreinterpretq_s8_s32(bits), vdupq_n_s8((int8_t)(1 << bit)))), a, b);
 }
 
+/* a's bits where the mask's are set, else b's. */
+#define BITS_OF(mask, a, b) vbslq_s32(vreinterpretq_u32_s32(mask), a, b)
+
 /* Every second four bytes of a and then b. */
 INLINE ivec even_fours(ivec a, ivec b) { return vuzp1q_s32(a, b); }
 INLINE ivec odd_fours(ivec a, ivec b) { return vuzp2q_s32(a, b); }

@@ -170,7 +170,7 @@ def on_arm(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("cpu", ["cortex-a72", "neoverse-n1", "max"])
+@pytest.mark.parametrize("cpu", ["cortex-a72", "cortex-a76", "neoverse-n1", "max"])
 @pytest.mark.parametrize("part", ["products", "layers", "states", "blocks"])
 def test_on_arm_under_qemu(cpu: str, part: str, on_arm: Callable[..., list[str]]) -> None:
     if part == "blocks":
