@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 
 from engine.child_process import belong_to_window, spawning
 from engine.errors import Cancelled
+from engine.graphics.known import keep_crash
 from engine.messages import (
     Cancel,
     Command,
@@ -162,6 +163,7 @@ class EngineProcess:
         self._commands.put(None)
         self._sender.join()
         self._connection.close()
+        keep_crash(self._process.pid, self._process.exitcode)
         self._on_exit(None if damaged else self._process.exitcode)
 
     def _follow(self, command: Command) -> None:

@@ -12,11 +12,11 @@ from packaging.requirements import Requirement
 from installers.product import ROOT
 
 # Asked for by packages of the bundle, and left out of it: the hub's other protocol, which is off, command lines, the
-# algebra of torch's compiler, and what they do without. HEIC's library has an encoder in it whose licence is GPL-2.0,
-# which does not go with Tenon's.
+# algebra of torch's compiler, windows to draw in, and what they do without. HEIC's library has an encoder in it whose
+# licence is GPL-2.0, which does not go with Tenon's.
 LEFT_OUT = frozenset({
     "hf-xet", "pillow-heif", "typer", "rich", "shellingham", "annotated-doc", "setuptools",
-    "networkx", "requests", "urllib3", "charset-normalizer", "sympy", "mpmath",
+    "networkx", "requests", "urllib3", "charset-normalizer", "sympy", "mpmath", "rendercanvas",
 })  # fmt: skip
 _LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 

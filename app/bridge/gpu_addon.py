@@ -13,6 +13,7 @@ from app.bridge.worker import Worker
 from app.chat.machine import GpuState, GpuStep, GpuSupport
 from app.words import tr
 from engine.errors import Cancelled, TenonError
+from engine.sentences import paragraph
 
 if TYPE_CHECKING:
     from engine.gpu_addon.installation import AddonPlan, AddonProgress
@@ -122,7 +123,8 @@ class GpuAddon(QObject):
             state, title = "offered", status.choice.addons[0].title
         else:
             state, title = "none", ""
-        return GpuSupport(state, status.sentence, title, disk_bytes=status.disk_bytes, restart=restart)
+        sentence = paragraph(status.sentence, status.chips)
+        return GpuSupport(state, sentence, title, disk_bytes=status.disk_bytes, restart=restart)
 
     def _ask(self, before: GpuSupport) -> GpuSupport:
         from engine.errors import AddonUnusable

@@ -49,6 +49,7 @@ def load_options(settings: Settings, ref: str | None = None, own: ConversationOp
         context=settings.context or None,
         ram_budget_bytes=settings.ram_budget_bytes,
         vram_budget_bytes=settings.vram_budget_bytes,
+        graphics_chip=settings.graphics_chip,
         gpu_layers=settings.gpu_layers,
     )
 

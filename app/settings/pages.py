@@ -118,6 +118,7 @@ PAGES = (
             mark("Speed"),
             Row("drafts"),
             Row("guess_from_replies"),
+            Row("graphics_chip"),
             Row("threads", advanced=True, per_model=True),
             Row("verify", advanced=True, per_model=True),
         ),

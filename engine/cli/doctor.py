@@ -47,7 +47,6 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _lines(report: MachineReport) -> list[tuple[str, str]]:
     from engine.gpu_addon.addon import read_status
-    from engine.graphics.adapters import why_none
     from engine.hub.installed import cache_folder
     from engine.kernels import library
     from engine.planning.kernel_table import describe
@@ -69,9 +68,9 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
         text += ", for drafts" if gpu.drafts_only else ""
         lines.append(("gpu", text))
     if all(gpu.drafts_only for gpu in report.gpus):
-        lines += [("" if report.gpus else "gpu", "none that torch can use"), ("", read_status().sentence)]
-    if not report.gpus:
-        lines.append(("", why_none()))
+        status = read_status()
+        lines.append(("" if report.gpus else "gpu", "none that torch can use"))
+        lines += [("", text) for text in (status.sentence, status.chips) if text]
     lines += [
         ("disk", f"{readable(disk.free_bytes)} free for {disk.role}, kind of disk: {disk.kind}")
         for disk in report.disks

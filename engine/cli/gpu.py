@@ -62,7 +62,7 @@ def _status(options: argparse.Namespace) -> int:
         print(json.dumps(_as_json(status), ensure_ascii=False))
         return 0
     print(status.sentence)
-    print(_computing())
+    print(_computing(status.chips))
     if status.installed is None and status.choice.addons:
         print("`tenon gpu install` says how large it is, and fetches it.")
     if status.disk_bytes:
@@ -70,22 +70,14 @@ def _status(options: argparse.Namespace) -> int:
     return 0
 
 
-def _computing() -> str:
-    """Say which GPU is used now, and by which way."""
-    from engine.graphics.adapters import why_none
+def _computing(chips: str) -> str:
+    """Say which GPU is used now, and by which way; ``chips`` is what the status says of graphics chips."""
     from engine.planning.probes.graphics import read_gpus
 
-    gpus = read_gpus()
-    if not gpus:
-        return why_none()
-    gpu = max(gpus, key=lambda gpu: gpu.free_bytes)
-    if not gpu.drafts_only:
-        return f"Models compute on {gpu.name} ({gpu.device}) through torch, which is faster than the system's driver."
-    interface = {"vulkan": "Vulkan", "metal": "Metal", "d3d12": "Direct3D 12"}[gpu.kind]
-    return (
-        f"Drafts may run on {gpu.name} ({gpu.device}) through {interface}, because torch computes on no GPU here: they "
-        "do where it was measured to be faster than the processor."
-    )
+    gpu = max(read_gpus(), key=lambda gpu: gpu.free_bytes, default=None)
+    if gpu is None or gpu.drafts_only:
+        return f"Torch computes on no GPU here. {chips}"
+    return f"Models compute on {gpu.name} ({gpu.device}) through torch, which is faster than the system's driver."
 
 
 def _install(options: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from engine.gpu_addon.installed_addon import (
     gpu_folder,
     removable_bytes,
 )
+from engine.graphics.known import chip_sentence
 from engine.hub.bundled import assets_folder
 from engine.planning.probes.graphics_cards import GraphicsCard, Vendor, read_graphics_cards
 from engine.sentences import mark, paragraph, say, together
@@ -177,6 +178,7 @@ class GpuStatus:
     outcome: Outcome | None  # result of its check; None where nothing is installed
     disk_bytes: int  # bytes that removing it would free, unfinished ones included
     sentence: str  # all that in a sentence or two, for the user
+    chips: str  # the graphics chip that drafts can use, or why none; empty where torch computes on a GPU
 
     @property
     def works(self) -> bool:
@@ -214,4 +216,6 @@ def read_status() -> GpuStatus:
             title=installed.title,
             seen=together(outcome.gpus),
         )
-    return GpuStatus(cards, choice, installed, outcome, removable_bytes(), sentence)
+    computes = torch.gpu is not None or (outcome is not None and outcome.problem is None)
+    chips = "" if computes else chip_sentence()
+    return GpuStatus(cards, choice, installed, outcome, removable_bytes(), sentence, chips)

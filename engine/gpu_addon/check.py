@@ -26,18 +26,12 @@ from engine.gpu_addon.installed_addon import (
     keep_outcome,
     read_outcome,
 )
+from engine.graphics.known import DRIVERS, state_of
 from engine.json_text import read_json
 from engine.sentences import mark
 
 # The libraries of a GPU build are gigabytes: from a slow disk that takes a while.
 _LONGEST_S = 180.0
-# Files that change with the driver and cost nothing to read.
-_DRIVERS = (
-    Path("/proc/driver/nvidia/version"),
-    Path("/sys/module/amdgpu/version"),
-    Path("/sys/module/xe/srcversion"),
-    Path("C:/Windows/System32/nvcuda.dll"),
-)
 
 _ALTERED = mark(
     "GPU support ({title}) is switched off, because {name} in its folder is not as it was installed: fetch it again."
@@ -153,13 +147,6 @@ def _check_in_child(addon: InstalledAddon, key: str) -> Outcome:
 
 
 def _key(addon: InstalledAddon) -> str:
-    drivers = []
-    for path in _DRIVERS:
-        with suppress(OSError):
-            status = path.stat()
-            text = path.read_text(encoding="utf-8", errors="replace") if status.st_size < 4096 else ""
-            # Files of the kernel are made anew at each look, and their times say nothing.
-            drivers.append((str(path), text or status.st_mtime_ns))
     facts = (
         addon.name,
         addon.torch,
@@ -168,7 +155,7 @@ def _key(addon: InstalledAddon) -> str:
         sys.executable,
         platform.release(),
     )
-    return hashlib.sha256(repr((facts, drivers)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr((facts, state_of(DRIVERS))).encode()).hexdigest()[:16]
 
 
 def _line(error: BaseException) -> str:

@@ -1,6 +1,7 @@
-"""The graphics chips of this computer, and what they are asked for: buffers, shaders, and one submission a forward.
+"""The graphics chips that drivers show to this process, and their use: buffers, shaders, one submission a forward.
 
-The package `wgpu` speaks to the system's own driver: Vulkan, Metal or Direct3D 12.
+The package `wgpu` speaks to the system's own driver: Vulkan, Metal or Direct3D 12. A driver is loaded here when a draft
+is placed on its chip, and before that in the process that asks (`engine.graphics.asking`).
 """
 
 from __future__ import annotations
@@ -11,21 +12,27 @@ import re
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-#: Its value 1 switches drafts on graphics chips on. SOFTWARE does too, and lets a driver that computes on the processor
-#: count as a chip, which tests need.
-SWITCH, SOFTWARE = "TENON_GRAPHICS", "software"
+from engine.graphics.known import (
+    NO_DRIVER,
+    NO_PACKAGE,
+    SOFTWARE,
+    SWITCH,
+    Adapter,
+    Interface,
+    Kind,
+    keep_known,
+    read_known,
+)
+
 #: Torch's name of a kind of device on which it computes nothing itself; here of all chips, whatever their interface.
 DEVICE = "vulkan"
-
-Kind = Literal["card", "shared", "software"]
-Interface = Literal["vulkan", "metal", "d3d12"]
 
 _KINDS: dict[str, Kind] = {"DiscreteGPU": "card", "IntegratedGPU": "shared", "CPU": "software"}
 # Interfaces of which one is enough, the best first.
@@ -36,12 +43,8 @@ _STORAGE, _COPIED = 0x80, 0x8 | 0x4  # COPY_DST, COPY_SRC
 _READ = 0x1 | 0x8  # MAP_READ, COPY_DST
 _COMPUTE = 0x4
 _BUFFERS = {"read": "read-only-storage", "read_write": "storage"}
-_OFF = (
-    "Drafts on graphics chips are switched off, because no real chip has been tried yet: TENON_GRAPHICS=1 in the "
-    "environment switches them on."
-)
-_NO_PACKAGE = "The package wgpu, which speaks to graphics chips, is not installed: install tenon[graphics]."
-_NO_DRIVER = "No driver of this system offers a graphics chip that Tenon can use (Vulkan, Metal or Direct3D 12)."
+# Seconds after which a driver is taken to hang; systems end work of a few seconds by themselves.
+_LONGEST_S = 30
 
 _resting: set[str] = set()
 
@@ -68,18 +71,6 @@ class Bound:
 Step = tuple[Program, Bound, int, int]
 
 
-@dataclass(frozen=True)
-class Adapter:
-    """A graphics chip with a driver."""
-
-    device: str  # name among the devices: ``vulkan:0``
-    name: str  # name as its driver has it
-    kind: Kind  # own memory, the host's, or a driver that computes on the processor
-    interface: Interface
-    largest_bytes: int  # largest buffer that a shader reads
-    found: Any  # the adapter as `wgpu` has it
-
-
 @cache
 def _found() -> tuple[Any, ...] | None:
     """Return the adapters of one interface as `wgpu` has them, or None without the package."""
@@ -99,27 +90,24 @@ def _found() -> tuple[Any, ...] | None:
     return tuple(adapter for adapter in found if adapter.info["backend_type"] == best)
 
 
-def find_adapters() -> tuple[Adapter, ...]:
-    """Return the chips if drafts may run on them; a driver that computes on the processor is one for tests alone."""
-    adapters: list[Adapter] = []
-    wanted = os.environ.get(SWITCH, "")
-    for adapter in (_found() if wanted in ("1", SOFTWARE) else ()) or ():
-        info = adapter.info
+def find_adapters() -> dict[Adapter, Any]:
+    """Return the chips, each with what `wgpu` has of it; a driver that computes on the processor is one in tests."""
+    adapters: dict[Adapter, Any] = {}
+    for found in _found() or ():
+        info = found.info
         kind = _KINDS.get(str(info["adapter_type"]))
-        if kind is None or (kind == "software" and wanted != SOFTWARE):
+        if kind is None or (kind == "software" and os.environ.get(SWITCH) != SOFTWARE):
             continue
-        device = f"{DEVICE}:{len(adapters)}"
-        largest = min(int(adapter.limits[limit]) for limit in _LIMITS)
-        name = str(info["device"] or info["description"])
-        adapters.append(Adapter(device, name, kind, _INTERFACES[str(info["backend_type"])], largest, adapter))
-    return tuple(adapters)
+        device, driver = f"{DEVICE}:{len(adapters)}", str(info["description"])
+        largest = min(int(found.limits[limit]) for limit in _LIMITS)
+        interface = _INTERFACES[str(info["backend_type"])]
+        adapters[Adapter(device, str(info["device"] or driver), driver, kind, interface, largest)] = found
+    return adapters
 
 
 def why_none() -> str:
-    """Return the reason why there is no chip, in a sentence."""
-    if os.environ.get(SWITCH, "") not in ("1", SOFTWARE):
-        return _OFF
-    return _NO_PACKAGE if _found() is None else _NO_DRIVER
+    """Return the sentence for which there is no chip in `find_adapters`."""
+    return NO_PACKAGE if _found() is None else NO_DRIVER
 
 
 def rest(device: str) -> None:
@@ -134,7 +122,7 @@ def rests(device: str) -> bool:
 
 def memory_of(device: str, host_bytes: int) -> int:
     """Return the bytes of a chip's memory: the host's, or a card's largest buffer, which is all that it tells."""
-    adapter = next((one for one in find_adapters() if one.device == device), None)
+    adapter = next((one for one in read_known().chips if one.device == device), None)
     if adapter is None:
         return 0
     return adapter.largest_bytes if adapter.kind == "card" else host_bytes
@@ -155,9 +143,11 @@ def open_chip(device: str) -> Chip:
         RuntimeError: Its driver refuses, or there is none of this name.
     """
     if device not in _opened:
-        adapter = next((one for one in find_adapters() if one.device == device), None)
+        known = read_known()
+        adapter = next((one for one in known.chips if one.device == device), None)
         if adapter is None:
             raise RuntimeError(f"{device} is not there")
+        keep_known(replace(known, process_id=os.getpid()))
         _opened[device] = Chip(adapter)
     return _opened[device]
 
@@ -171,9 +161,12 @@ class Chip:
 
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
-        limits = {limit: adapter.found.limits[limit] for limit in _LIMITS}
         with self._failing():
-            self._device = adapter.found.request_device_sync(required_limits=limits)
+            found = find_adapters().get(adapter)
+            if found is None:
+                raise RuntimeError(f"{adapter.name} is not there any more, or has another driver")
+            limits = {limit: found.limits[limit] for limit in _LIMITS}
+            self._device = found.request_device_sync(required_limits=limits)
         self._layouts: dict[tuple[str, ...], Any] = {}
         self._programs: dict[str, Program] = {}
         self._back: Buffer | None = None  # memory of the host that results come back in
@@ -274,7 +267,11 @@ class Chip:
             back = self._back
             encoder.copy_buffer_to_buffer(buffer, 0, back, 0, size_bytes)
             self._device.queue.submit([encoder.finish()])
-            back.map_sync(1, 0, size_bytes)
+            answer = back.map_async(1, 0, size_bytes)
+            # In single seconds, for a computer may sleep meanwhile.
+            if not any(answer._thread_event.wait(1.0) for _ in range(_LONGEST_S)):
+                raise RuntimeError(f"it did not answer in {_LONGEST_S} s")
+            answer.sync_wait()
             try:
                 words = bytearray(back.read_mapped(0, size_bytes, copy=False))
             finally:

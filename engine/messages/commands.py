@@ -173,6 +173,8 @@ class LoadOptions:
     # Upper limit for the engine's process, its own code included; None takes what is free
     ram_budget_bytes: int | None = None
     vram_budget_bytes: int | None = None  # the same for a GPU's memory; 0 leaves the GPU alone
+    # Drafts may run on a graphics chip that torch knows nothing of, where that was measured to be faster
+    graphics_chip: bool = False
     # Most layers of the model that are to be in the GPU's memory; None takes what its budget allows
     gpu_layers: int | None = None
 

@@ -19,6 +19,8 @@ import torch
 
 from engine.files import read_cached, write_cached
 from engine.graphics.adapters import DEVICE, memory_of, opened
+from engine.graphics.asking import ask_drivers
+from engine.graphics.known import read_known
 from engine.hub.installed import cache_folder
 from engine.hub.model_folders import models_folder
 from engine.json_text import from_plain
@@ -180,13 +182,16 @@ def measure_report(
         again: True to measure even if speeds of an idle machine are kept.
     """
     report = read_report()
+    if all(gpu.drafts_only for gpu in report.gpus) and (again or not read_known().key):
+        progress("graphics chips", 0.0)
+        ask_drivers(check)
+        report = read_report()
     if report.speeds is not None and not report.speeds.busy and not again:
         return report
     if report.speeds is not None:  # of the kernels, too
         kernel_table.forget(cache_folder())
-    speeds = _measure(report, progress, check)
-    _keep_speeds(report, speeds)
-    return replace(report, speeds=speeds)
+    _keep_speeds(report, _measure(report, progress, check))
+    return replace(report, speeds=kept_speeds(report))
 
 
 def keep_error(report: MachineReport, key: str, error: PlainError) -> None:
@@ -207,7 +212,7 @@ def keep_error(report: MachineReport, key: str, error: PlainError) -> None:
 
 def hardware_hash(report: MachineReport) -> str:
     """Return a hash that changes with everything that speeds depend on."""
-    gpus = tuple((gpu.device, gpu.name, gpu.total_bytes) for gpu in report.gpus)
+    gpus = tuple((gpu.device, gpu.name, gpu.total_bytes) for gpu in report.gpus if not gpu.drafts_only)
     disks = tuple((disk.role, disk.folder) for disk in report.disks)
     facts = (report.machine, report.processor, report.memory.total_bytes, gpus, disks, report.torch)
     kernels = (report.kernels, library.built_ns())
@@ -220,7 +225,8 @@ def _measure(
     check: Callable[[], None],
 ) -> Speeds:
     others = OtherWork()
-    steps = 1 + len(MEASURED_NAMES) + len(report.gpus) + len(report.disks)
+    torchs = [gpu for gpu in report.gpus if not gpu.drafts_only]
+    steps = 1 + len(MEASURED_NAMES) + len(torchs) + len(report.disks)
     done = 0
 
     def next_step(what: str) -> None:
@@ -236,7 +242,7 @@ def _measure(
     finally:
         torch.set_num_threads(threads)
     gpus = {}
-    for gpu in report.gpus:
+    for gpu in torchs:
         next_step(gpu.name)
         device = torch.device(gpu.device)
         with suppress(RuntimeError):  # a GPU that fails has no speeds
@@ -254,11 +260,16 @@ def _measure(
 
 
 def kept_speeds(report: MachineReport) -> Speeds | None:
-    """Return the speeds that were measured on a machine with this hardware, or None if there are none."""
+    """Return the speeds that were measured on a machine with this hardware, or None if there are none.
+
+    Those of graphics chips are kept with their drivers, so that another driver leaves the others as they are.
+    """
     try:
-        return from_plain(Speeds, read_cached(cache_folder() / _FILE_NAME)[hardware_hash(report)])
+        speeds = from_plain(Speeds, read_cached(cache_folder() / _FILE_NAME)[hardware_hash(report)])
     except (ValueError, KeyError, TypeError):
         return None
+    chips = read_known().speeds if any(gpu.drafts_only for gpu in report.gpus) else {}
+    return replace(speeds, gpus={**speeds.gpus, **chips})
 
 
 def _keep_speeds(report: MachineReport, speeds: Speeds) -> None:

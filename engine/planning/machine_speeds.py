@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from engine.graphics.known import switched_on
 from engine.messages import LoadOptions
 from engine.messages.machine import FormatSpeed, Gpu, GpuSpeed, HostSpeed, MachineReport
 from engine.model.config import ModelConfig
@@ -257,12 +258,14 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
     if ram_budget_bytes is not None and budget_is_free(report, ram_budget_bytes):
         # A user who names exactly what is left has left other programs theirs.
         host = ram_budget_bytes - report.memory.process_bytes
-    measured = () if report.speeds is None else report.speeds.gpus
+    measured = {} if report.speeds is None else report.speeds.gpus
     # Assumed speeds are those of cards that torch computes on.
-    usable = [gpu for gpu in report.gpus if vram_budget_bytes != 0 and (not gpu.drafts_only or gpu.device in measured)]
+    chips = measured if options.graphics_chip or switched_on() else ()
+    usable = [gpu for gpu in report.gpus if vram_budget_bytes != 0 and (not gpu.drafts_only or gpu.device in chips)]
     if not usable:
         return Room(max(host, 0))
-    gpu = max(usable, key=lambda gpu: gpu.free_bytes)
+    # A chip tells its largest buffer in place of its memory.
+    gpu = max(usable, key=lambda gpu: measured[gpu.device].memory_bytes_per_s if gpu.drafts_only else gpu.free_bytes)
     free = gpu.free_bytes - _GPU_RESERVE_BYTES
     there = free if vram_budget_bytes is None else min(free, vram_budget_bytes)
     speeds = machine_speeds(report, gpu)

@@ -42,7 +42,7 @@ RANKS = {
     "engine.placement": 1,
     "engine.vision": 0.5,
     "engine.graphics": 0.5,
-    "engine.hub": 1,
+    "engine.hub": 0.4,
     "engine.model": 0,
     "engine.weights": -1,
     "engine.text": -1,

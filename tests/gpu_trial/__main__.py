@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITS_S = {
     "machine": 75.0,
     "small": 75.0,
+    "chip": 120.0,
     "tests": 75.0,
     "llama-1b": 100.0,
     "removed": 45.0,

@@ -26,6 +26,8 @@ import pytest
 import torch
 
 from engine.engine_process import EngineProcess, run_engine
+from engine.graphics.asking import ask_drivers
+from engine.graphics.known import SOFTWARE, SWITCH, chip_sentence, read_known
 from engine.kernels import blocks
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -59,6 +61,7 @@ from engine.planning.hardware import (
 from engine.planning.load_plan import LoadPlanner
 from engine.planning.machine_speeds import machine_speeds
 from engine.planning.model_facts import target_facts
+from engine.planning.probes import graphics
 from engine.server.engine_link import EngineLink
 from tests.gpu_trial import faults
 from tests.gpu_trial.shapes import Models, make
@@ -414,6 +417,37 @@ def shape(name: str, trial: Trial) -> None:
             Replies(trial, client, models.target, max_tokens=24, weights="fp32").run(whole)
 
 
+def chip(trial: Trial) -> None:
+    """The same card through the system's driver, or Mesa's software driver: asked, measured, tried, and drafting."""
+    os.environ.setdefault(SWITCH, SOFTWARE if trial.stand_in else "1")
+    ask_drivers(lambda: None)
+    known = read_known()
+    for adapter in known.chips:
+        speed = known.speeds.get(adapter.device)
+        said = f"{adapter.name}, {adapter.driver}, {adapter.interface}, {adapter.kind}, "
+        said += f"buffers of {adapter.largest_bytes / 1e6:.0f} MB"
+        if speed is not None:
+            said += (
+                f", {speed.memory_bytes_per_s / 1e9:.3g} GB/s, {speed.products_per_s / 1e9:.3g} G products/s, "
+                f"{1e6 * speed.operator_s:.3g} us a shader, {speed.from_host_bytes_per_s / 1e9:.3g} GB/s from the host"
+            )
+        trial.rows.add(adapter.device, speed is not None, said)
+    trial.rows.add("the sentence", None, chip_sentence())
+    if not known.speeds:
+        return
+    cases = [
+        Case("cpu", "plain", options={"graphics_chip": False}),
+        *(_drafted(f"{mode}, draft on the chip", mode, TOY_DRAFT) for mode in ("dovetail", "llmcad")),
+    ]
+    with pytest.MonkeyPatch.context() as patch, engine_client() as client:
+        chips = tuple(map(graphics._chip, known.chips))
+        patch.setattr("engine.planning.hardware.read_gpus", lambda: chips)  # torch's card is not meant
+        patch.setattr(LoadPlanner, "_chip_gains_nothing", lambda *of_draft: False)
+        measure_report()
+        Replies(trial, client, TOY, weights="fp32", graphics_chip=True).run(cases)
+    _tests(trial, "tests of graphics chips", ["tests/engine/graphics"])
+
+
 def marked_tests(trial: Trial) -> None:
     """The tests marked gpu."""
     files = [
@@ -421,16 +455,21 @@ def marked_tests(trial: Trial) -> None:
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
         if "pytest.mark." + "gpu" in path.read_text(encoding="utf-8")
     ]
+    _tests(trial, "tests marked gpu", ["-m", "gpu", *files])
+
+
+def _tests(trial: Trial, name: str, chosen: list[str]) -> None:
+    """Run tests, and write a row for all and one for each that fails."""
     report = trial.work / "gpu-tests.xml"
     # A warning of another torch or driver, or that pytest-qt is missing, is no failure of the card.
     alone = ["-W", "default", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    subprocess.run([sys.executable, "-m", "pytest", "-q", "-m", "gpu", *alone, *files], cwd=ROOT, check=False)
+    subprocess.run([sys.executable, "-m", "pytest", "-q", *alone, *chosen], cwd=ROOT, check=False)
     cases = list(xml.parse(report).iter("testcase"))
     bad = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = sum(case.find("skipped") is not None for case in cases)
     passed = len(cases) - len(bad) - skipped
     ok = None if not passed and not bad else not bad
-    trial.rows.add("tests marked gpu", ok, f"{passed} passed, {len(bad)} failed, {skipped} skipped")
+    trial.rows.add(name, ok, f"{passed} passed, {len(bad)} failed, {skipped} skipped")
     for case in bad:
         found = case.find("failure") if case.find("failure") is not None else case.find("error")
         message = "" if found is None else str(found.get("message"))
@@ -572,6 +611,7 @@ async def _kill(trial: Trial, request: Generate) -> tuple[list[int], str, list[i
 PARTS: dict[str, Callable[[Trial], None]] = {
     "machine": machine,
     "small": small,
+    "chip": chip,
     "tests": marked_tests,
     "llama-1b": partial(shape, "llama-1b"),
     "removed": partial(failing, "lost"),

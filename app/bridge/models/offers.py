@@ -497,6 +497,7 @@ class Forecasts(QObject):
             context=own.context,
             ram_budget_bytes=own.ram_budget_bytes,
             vram_budget_bytes=own.vram_budget_bytes,
+            graphics_chip=own.graphics_chip,
         )
 
     def _send(self) -> None:

@@ -9,8 +9,9 @@ from contextlib import suppress
 import psutil
 import torch
 
-from engine.graphics.adapters import DEVICE, Adapter, find_adapters, memory_of, open_chip, rests
-from engine.graphics.speed import fastest_s, measure_chip
+from engine.graphics.adapters import memory_of, rests
+from engine.graphics.known import Adapter, read_known
+from engine.graphics.speed import fastest_s
 from engine.messages.machine import Gpu, GpuKind, GpuSpeed
 from engine.placement.device import answers
 from engine.planning.probes.host import read_group_limits
@@ -25,7 +26,7 @@ _SIDE = 4096
 def read_gpus() -> tuple[Gpu, ...]:
     """Return every GPU of this machine that the installed torch computes on, in torch's order.
 
-    If there are none, graphics chips with the system's own drivers are what drafts may run on.
+    If there are none, graphics chips that were found when the machine was measured are what drafts may run on.
     """
     if torch.cuda.is_available():
         return _answering("cuda", torch.cuda.device_count(), _cuda)
@@ -35,7 +36,7 @@ def read_gpus() -> tuple[Gpu, ...]:
         total = int(torch.mps.recommended_max_memory())
         free = total - int(torch.mps.driver_allocated_memory())
         return (_unified("mps:0", "mps", "Apple GPU", total, free),)
-    return tuple(_chip(adapter) for adapter in find_adapters())
+    return tuple(_chip(adapter) for adapter in read_known().chips)
 
 
 def _answering(kind: str, count: int, read: Callable[[int], Gpu]) -> tuple[Gpu, ...]:
@@ -89,7 +90,7 @@ def _unified(device: str, kind: GpuKind, name: str, total: int, free: int) -> Gp
 
 
 def measure_gpu(device: torch.device, dtype: torch.dtype, free_bytes: int, check: Callable[[], None]) -> GpuSpeed:
-    """Measure a GPU, in about a second.
+    """Measure a GPU that torch computes on, in about a second.
 
     Args:
         device: The GPU.
@@ -98,8 +99,6 @@ def measure_gpu(device: torch.device, dtype: torch.dtype, free_bytes: int, check
         check: Called often; raises to cancel.
     """
     most = max(1 << 20, free_bytes // 8)
-    if device.type == DEVICE:
-        return measure_chip(open_chip(str(device)), most, check)
     buffer = torch.ones(min(_BUFFER_BYTES, most) // 4, device=device)
     reading = fastest_s(lambda: buffer.sum(), check)
     side = min(_SIDE, max(64, int((most / 6) ** 0.5)))

@@ -53,7 +53,10 @@ def test_from_looking_to_works_to_removed(qtbot: QtBot, server: WheelServer, sup
     assert support.support == GpuSupport()
     found = settle(qtbot, support, support.look)
     assert (found.state, found.title, found.disk_bytes) == ("offered", "CUDA 13.0", 0)
-    assert found.sentence == "GPU support for Test GPU with driver 590.1 is CUDA 13.0."
+    assert found.sentence == (
+        "GPU support for Test GPU with driver 590.1 is CUDA 13.0. Tenon looks for graphics chips when the machine is "
+        "measured."
+    )
     sized = settle(qtbot, support, support.ask_size)
     assert (sized.state, sized.address) == ("sized", server.index)
     assert sized.size_bytes == sum(map(len, server.wheels.values()))

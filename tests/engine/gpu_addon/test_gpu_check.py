@@ -151,7 +151,7 @@ def test_it_is_checked_again_only_when_something_changed(
 ) -> None:
     driver = tmp_path / "driver"
     driver.write_text("NVRM version: 580.65")
-    monkeypatch.setattr(check, "_DRIVERS", (driver, tmp_path / "no-such-driver"))
+    monkeypatch.setattr(check, "DRIVERS", (driver, tmp_path / "no-such-driver"))
     checks: list[str] = []
     real = check._check_in_child
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import pytest
 
 from engine.graphics import adapters
-from engine.graphics.adapters import SOFTWARE, SWITCH, Chip, find_adapters, open_chip, why_none
+from engine.graphics.adapters import Chip, find_adapters, why_none
+from engine.graphics.known import SOFTWARE, SWITCH, Known, keep_known
 
 
 @pytest.fixture(scope="session")
 def chip() -> Chip:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SWITCH, SOFTWARE)
-        found = find_adapters()
+        found = [*find_adapters()]
         if not found:
             pytest.skip(why_none())
-        return open_chip(found[0].device)
+        return Chip(found[0])
 
 
 @pytest.fixture(autouse=True)
 def rested(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the software chip count, and let none rest because of another test."""
+    """Let the software chip be known, and let none rest because of another test."""
     monkeypatch.setenv(SWITCH, SOFTWARE)
+    keep_known(Known(chips=(chip.adapter,)))
+    monkeypatch.setitem(adapters._opened, chip.adapter.device, chip)
     monkeypatch.setattr(adapters, "_resting", set())

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.gguf.stored_tensor import BF16
+from engine.graphics.known import SWITCH
 from engine.kernels import blocks
 from engine.messages import LoadOptions
 from engine.messages.machine import Gpu, GpuSpeed, MachineReport
@@ -14,6 +15,13 @@ from engine.planning.machine_planner import MachinePlan, ModePlan
 from tests.support.machines import machine, plan_machine, small_draft, stored_in, target
 
 GB = 10**9
+
+
+@pytest.fixture(autouse=True)
+def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SWITCH, "1")
+
+
 #: A Radeon 780M: two thirds of 89 GB/s that it shares, a quarter of 8 TFLOPS; and an RTX 3050 through Vulkan.
 SHARED = GpuSpeed(60e9, 1e12, 5e-6, 20e9, packed=True)
 CARD = GpuSpeed(150e9, 2e12, 5e-6, 10e9, packed=True)
