@@ -19,6 +19,7 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MEMORY_TITLES, MODES, Mode
+from engine.placement import PLACEMENTS
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,
@@ -469,7 +470,7 @@ class MachinePlanner:
         no_files = self._disk_refusal()
         if no_files:
             return no_files
-        if mode.needs_gpu and not room.of_model.device:
+        if mode.needs_gpu and not room.of(PLACEMENTS[mode.placements[0]]).device:
             return say(NO_GPU)
         refusal = "" if load is None else self._pointless(mode, load)
         if not refusal and mode.drafts and not drafts:
