@@ -24,16 +24,16 @@ from engine.model.packed_loader import load_packed_layer
 from engine.model.weight_format import stored_format, weight_format
 from engine.placement.split import ChipSplit
 from engine.weights.checkpoint import Checkpoint
-from tests.support.checkpoints import write_checkpoint
+from tests.support.checkpoints import muse_glimmer, save, write_checkpoint
 from tests.support.decoders import greedy, load_decoder, load_reference, prefill, reference_greedy
 
 #: Families that the shaders compute: Llama; with biases; norms of heads; windows; layers that rotate nothing; queries
 #: with factors; factors of sums; projections in one; norms after each half, caps and factors of embeddings; layers of
-#: several sizes, which read others' keys and values, or have inputs of their own.
+#: several sizes, which read others' keys and values, or have inputs of their own; gates of attention.
 FAMILIES = (
     *("llama", "llama-biased", "llama3-rope", "qwen2", "qwen2-window", "qwen2-yarn", "qwen3", "smollm3"),
     *("mistral-window", "ministral3", "phi3", "phi3-longrope", "granite"),
-    *("gemma2", "gemma3", "gemma4", "gemma4-inputs"),
+    *("gemma2", "gemma3", "gemma4", "gemma4-inputs", "muse-glimmer"),
 )
 #: Layers that are all needed.
 FEW: dict[str, dict[str, int]] = {one: {} for one in ("gemma3", "gemma4", "gemma4-inputs")}
@@ -55,7 +55,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def folder(family: str) -> Path:
         if family not in made:
             made[family] = tmp_path_factory.mktemp("chip") / family
-            write_checkpoint(made[family], family, dtype=torch.bfloat16, **FEW.get(family, {"num_hidden_layers": 2}))
+            if family == "muse-glimmer":
+                save(muse_glimmer(final_logit_softcapping=3.0), made[family], torch.bfloat16)
+            else:
+                changes = FEW.get(family, {"num_hidden_layers": 2})
+                write_checkpoint(made[family], family, dtype=torch.bfloat16, **changes)
         return made[family]
 
     return folder

@@ -47,7 +47,7 @@ def client() -> Iterator[EngineClient]:
         yield opened
 
 
-@pytest.mark.parametrize("mode", ["dovetail", "llmcad"])
+@pytest.mark.parametrize("mode", ["dovetail", "llmcad", "minions"])
 def test_the_text_is_the_processor_s(
     mode: str, client: EngineClient, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from engine.drafting.small_model import ModelDraft
 from engine.gguf.stored_tensor import BF16
 from engine.kernels import blocks
 from engine.messages import LoadOptions
 from engine.messages.machine import Gpu, GpuSpeed, MachineReport
 from engine.planning.machine_planner import MachinePlan, ModePlan
+from engine.planning.model_facts import TargetFacts
 from tests.support.machines import machine, plan_machine, small_draft, stored_in, target
 
 GB = 10**9
@@ -29,12 +31,15 @@ def report(speed: GpuSpeed | None, unified: bool = True, free_bytes: int = 8 * G
     return replace(laptop, memory=memory, gpus=(chip,), speeds=speeds)
 
 
-def plan(machine_report: MachineReport, **options: object) -> MachinePlan:
-    kind = blocks.NAMES["Q4_K"]
-    draft = small_draft()
+def packed_pair() -> tuple[TargetFacts, ModelDraft]:
+    """A model of 8 billion weights and its draft, both in Q4_K_M."""
+    kind, draft, facts = blocks.NAMES["Q4_K"], small_draft(), target("llama-8b")
     draft = replace(draft, config=stored_in(draft.config, kind, "Q4_K_M"))
-    facts = target("llama-8b")
-    facts = replace(facts, config=stored_in(facts.config, kind, "Q4_K_M"))
+    return replace(facts, config=stored_in(facts.config, kind, "Q4_K_M")), draft
+
+
+def plan(machine_report: MachineReport, **options: object) -> MachinePlan:
+    facts, draft = packed_pair()
     return plan_machine(machine_report, facts, draft, LoadOptions(**options))  # type: ignore[arg-type]
 
 
