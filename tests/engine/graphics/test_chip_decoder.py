@@ -140,12 +140,16 @@ def rounded(numbers: Tensor, name: str) -> Tensor:
     return blocks.unpack(blocks.arrange(type, blocks.quantize(type, numbers), *numbers.shape))
 
 
+@pytest.fixture(scope="module", params=["qwen2", "gemma3", "gemma4-inputs"])
+def one_decoder(request: pytest.FixtureRequest, chip: Chip, folders: Callable[[str], Path]) -> ChipDecoder:
+    return load(chip, folders(request.param))
+
+
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_a_node_says_what_its_path_says(chip: Chip, folders: Callable[[str], Path], data: st.DataObject) -> None:
+def test_a_node_says_what_its_path_says(one_decoder: ChipDecoder, data: st.DataObject) -> None:
     """Over trees drafted level by level, commits of a path with rows that stay below it, and caches that are cut."""
-    decoder = load(chip, folders("qwen2")) if not hasattr(test_a_node_says_what_its_path_says, "made") else None
-    decoder = vars(test_a_node_says_what_its_path_says).setdefault("made", decoder)
+    decoder = one_decoder
     most = decoder.config.vocabulary_size - 1
     text = data.draw(st.lists(st.integers(0, most), min_size=1, max_size=70))
     cache = decoder.new_cache(600)
