@@ -320,7 +320,7 @@ class LoadedModel:
 
     def chat_on_disk(self, place: KeptChat | None) -> ChatOnDisk | None:
         """Return the files of a chat for this model as it computes now; None without a place, or if it has no name."""
-        if place is None or not self.digest:
+        if place is None or not self.digest or self.placement.first is not None:  # whose rows cannot be read
             return None
         facts = (version(), self.plan.weights.name, library.available(), self.target_devices)
         return ChatOnDisk(place, self.digest, repr(facts))

@@ -68,8 +68,7 @@ class Run:
         picks = not isinstance(request, Generate) or (
             request.logprobs is None and request.verify == Generate.verify and not request.pictures
         )
-        whole = plan.weights.packed and can_fuse(config)
-        whole = whole and not any(draft.on_gpu for draft in plan.drafts)
+        whole = plan.weights.packed and can_fuse(config) and not plan.device
         own = opened.place.suffix == ".gguf" and not self.options.adapter and not config.computes_beside_layers
         drafts = {draft.name for draft in self.drafts}
         return not (picks and whole and own and drafts.issubset(bundled_drafts(self.options.model)))

@@ -448,7 +448,8 @@ class TokenSequence:
     def take_rows(self, other: TokenSequence, prompt: Sequence[int]) -> None:
         """Copy rows and states that another text of the target shares with a prompt, beyond those of this text."""
         cache, theirs = self.cut(prompt), other.cache
-        if other._decoder is not self._decoder or theirs.long_text != cache.long_text:
+        alike = other._decoder is self._decoder and theirs.long_text == cache.long_text
+        if not alike or cache.beside is not None:  # which has no rows to copy
             return
         start = len(self.token_ids)
         shared = whole_runs(prompt, min(shared_tokens(other.token_ids, prompt[:-1]), theirs.length))

@@ -24,7 +24,7 @@ class ChipMatrix:
         x: Rows that it multiplies.
         y: Rows of results.
         step: Words of the forward.
-        adds: True if results are added to what is there.
+        adds: Factor of results that are added to what is there; 0 if they take its place.
         head: True if only the rows are multiplied that are asked for.
     """
 
@@ -35,20 +35,23 @@ class ChipMatrix:
         x: Buffer,
         y: Buffer,
         step: Buffer,
-        adds: bool = False,
+        adds: float = 0.0,
         head: bool = False,
     ) -> None:
         self._chip = chip
+        factor = int(torch.tensor(adds, dtype=torch.float32).view(torch.int32))
         self._parts: list[tuple[int, int, Bound]] = []  # type, rows and buffers
         stride, offset = sum(part.matrix.rows for part in parts), 0
         for part in parts:
             matrix, bias = part.matrix, part.bias
+            if matrix.rotation is not None or matrix.factor is not None:
+                raise RuntimeError("Tenon's shaders know no rotated matrices")
             row_bytes = blocks.row_bytes(matrix.type, matrix.columns)
             most = min(chip.adapter.largest_bytes // row_bytes - 1, _MOST_WORKGROUPS * WORKGROUP_ROWS)
             for first in range(0, matrix.rows, most):
                 rows = min(most, matrix.rows - first)
                 raw = matrix.data[first * row_bytes : (first + rows) * row_bytes]
-                facts = (rows, matrix.columns, stride, offset, adds, head, bias is not None)
+                facts = (rows, matrix.columns, stride, offset, factor, head, bias is not None)
                 bound = chip.bound(
                     chip.program(product(matrix.type, 1)),
                     chip.buffer(arrange(matrix.type, raw, rows, matrix.columns)),

@@ -170,13 +170,13 @@ _PRODUCT_BUFFERS = _buffers(
     "read w: array<u32>", "read x: array<vec4<f32>>", "read_write y", "read bias", "read m: Matrix", "read step: Step"
 )
 _PRODUCT = """
-struct Matrix { rows: u32, columns: u32, stride: u32, offset: u32, adds: u32, head: u32, biased: u32 }
+struct Matrix { rows: u32, columns: u32, stride: u32, offset: u32, adds: f32, head: u32, biased: u32 }
 fn put(t: u32, row: u32, sum: f32) {
     if (t >= select(step.rows, step.asked, m.head == 1u) || row >= m.rows) { return; }
     let at = t * m.stride + m.offset + row;
     var whole = sum;
     if (m.biased == 1u) { whole += bias[row]; }
-    if (m.adds == 1u) { whole += y[at]; }
+    if (m.adds != 0.0) { whole = y[at] + m.adds * whole; }
     y[at] = whole;
 }"""
 
@@ -246,19 +246,24 @@ var<workgroup> xs: array<vec4<f32>, {9 * TILE}>;
 }}"""
 
 
-def norm(width: int, floor: float) -> str:
-    """Return the shader of `engine.model.linear.Norm` over rows of a width; ``floor`` is width * epsilon."""
+def norm(width: int, floor: float, adds: bool = False) -> str:
+    """Return the shader of `engine.model.linear.Norm` over rows of a width; ``floor`` is width * epsilon.
+
+    If it adds, a factor of the sums follows the gain.
+    """
+    result = "x[at + c] * gain[c] * scale"
+    result = f"(y[at + c] + {result}) * gain[{width}]" if adds else result
     buffers = _buffers("read x", "read gain", "read_write y")
     return f"""{buffers}
 {_sum(64)}
 {_MAIN} {{
     let at = g.x * {width}u;
     {_scale("x[at + c]", width, floor)}
-    for (var c = i; c < {width}u; c += 64u) {{ y[at + c] = x[at + c] * gain[c] * scale; }}
+    for (var c = i; c < {width}u; c += 64u) {{ y[at + c] = {result}; }}
 }}"""
 
 
-def _scale(number: str, width: int, floor: float | None) -> str:
+def _scale(number: str, width: int, floor: float) -> str:
     """Return the lines that find a norm's factor of the numbers ``c`` of a row."""
     return f"""var own = 0.0;
     for (var c = i; c < {width}u; c += 64u) {{ own += {number} * {number}; }}
@@ -283,19 +288,24 @@ fn {name}(i: u32, own: f32) -> f32 {{
 
 @dataclass(frozen=True)
 class Heads:
-    """Sizes of attention."""
+    """Sizes of a layer's attention."""
 
     heads: int  # query heads
     kv_heads: int  # heads of keys, and of values
     width: int  # channels of a head
     rotated: int  # channels of these that are rotated
     scale: float  # factor of scores
-    floor: float | None  # width * epsilon of the norms of query and key heads, or None without them
+    floor: float = 0.0  # width * epsilon of the norms of heads
+    norms: int = 0  # kinds of heads that have norms, the first ones of queries, keys, values
+    keys: bool = True  # False if another layer's keys and values are read
+    values: bool = True  # False if values are what keys were mapped to
+    window: int | None = None  # positions that a row sees, its own included; None for all
+    soft_cap: float | None = None  # tanh cap of scores
 
     @property
     def stride(self) -> int:
         """Numbers of a row of queries, keys and values."""
-        return (self.heads + 2 * self.kv_heads) * self.width
+        return (self.heads + self.kv_heads * self.keys * (1 + self.values)) * self.width
 
     @property
     def cache_stride(self) -> int:
@@ -305,32 +315,36 @@ class Heads:
 
 def rotation(sizes: Heads) -> str:
     """Return the shader that norms and rotates queries and keys, and writes keys and values into the cache."""
-    keys = sizes.heads + sizes.kv_heads
+    width, rotated, values = sizes.width, sizes.rotated, sizes.heads + sizes.kv_heads
+    back = 0 if sizes.values else sizes.kv_heads  # to keys that are values too
     normed = f"""
-    if (g.y < {keys}u) {{
-        {_scale("head[c]", sizes.width, sizes.floor)}
-        for (var c = i; c < {sizes.width}u; c += 64u) {{
-            head[c] *= scale * gains[select({sizes.width}u, 0u, g.y < {sizes.heads}u) + c];
-        }}
+    if (kind < {sizes.norms}u) {{
+        {_scale("head[c]", width, sizes.floor)}
+        for (var c = i; c < {width}u; c += 64u) {{ head[c] *= scale * gains[kind * {width}u + c]; }}
     }}
     workgroupBarrier();"""
+    turned = f"""
+        if (kind < 2u && c < {rotated}u) {{
+            let turn = row + c;
+            v = v * turns[turn] + head[(c + {rotated // 2}u) % {rotated}u] * turns[turn + {rotated}u];
+        }}
+        if (kind == 0u) {{ v *= turns[row + {2 * rotated}u]; }}"""
     buffers = _buffers("read_write qkv", "read_write cache", "read turns", "read gains", "read step: Step")
     return f"""{_STEP}{buffers}
-var<workgroup> head: array<f32, {sizes.width}>;
+var<workgroup> head: array<f32, {width}>;
 {_sum(64)}
 {_MAIN} {{
-    let from_ = g.x * {sizes.stride}u + g.y * {sizes.width}u; let place = step.length + step.pending + g.x;
-    for (var c = i; c < {sizes.width}u; c += 64u) {{ head[c] = qkv[from_ + c]; }}
+    let kind = select(select(2u, 1u, g.y < {values}u), 0u, g.y < {sizes.heads}u);
+    let from_ = g.x * {sizes.stride}u + (g.y - select(0u, {back}u, kind == 2u)) * {width}u;
+    let place = step.length + step.pending + g.x; let row = g.x * {2 * rotated + 1}u;
+    for (var c = i; c < {width}u; c += 64u) {{ head[c] = qkv[from_ + c]; }}
     workgroupBarrier();
-    {normed if sizes.floor is not None else ""}
-    for (var c = i; c < {sizes.width}u; c += 64u) {{
+    {normed if sizes.norms else ""}
+    for (var c = i; c < {width}u; c += 64u) {{
         var v = head[c];
-        if (c < {sizes.rotated}u && g.y < {keys}u) {{
-            let turn = g.x * {2 * sizes.rotated}u + c;
-            v = v * turns[turn] + head[(c + {sizes.rotated // 2}u) % {sizes.rotated}u] * turns[turn + {sizes.rotated}u];
-        }}
-        if (g.y < {sizes.heads}u) {{ qkv[from_ + c] = v; }}
-        else {{ cache[place * {sizes.cache_stride}u + (g.y - {sizes.heads}u) * {sizes.width}u + c] = v; }}
+        {turned if rotated else ""}
+        if (kind == 0u) {{ qkv[from_ + c] = v; }}
+        else {{ cache[place * {sizes.cache_stride}u + (g.y - {sizes.heads}u) * {width}u + c] = v; }}
     }}
 }}"""
 
@@ -342,6 +356,7 @@ def attention(sizes: Heads) -> str:
     faded = " ".join(f"a{k} *= fade;" for k in kept)
     added = " ".join(f"if (i + {64 * k}u < {width}u) {{ a{k} += share[t] * cache[at + i + {64 * k}u]; }}" for k in kept)
     given = " ".join(f"if (i + {64 * k}u < {width}u) {{ y[out + i + {64 * k}u] = a{k} / whole; }}" for k in kept)
+    window = sizes.window or 0x7FFFFFFF
     buffers = _buffers("read qkv", "read cache", "read_write y", "read step: Step")
     return f"""{_STEP}{buffers}
 var<workgroup> query: array<f32, {width}>;
@@ -349,20 +364,21 @@ var<workgroup> share: array<f32, 64>;
 {_sum(64)}{_sum(64, "max(part[i], part[i + s])", "largest")}
 {_MAIN} {{
     let row = g.x; let total = step.length + step.pending + step.rows;
+    let place = step.more[step.pending + row]; let bits = step.pending + step.rows + row * step.words;
     let of_head = g.y / {sizes.heads // sizes.kv_heads}u * {width}u;
     for (var c = i; c < {width}u; c += 64u) {{ query[c] = qkv[row * {sizes.stride}u + g.y * {width}u + c]; }}
     var most = -3.0e38; var whole = 0.0; {sums}
     workgroupBarrier();
-    for (var start = 0u; start < total; start += 64u) {{
-        let j = start + i; var seen = j < step.length; var score = -3.0e38;
+    for (var start = (max(place, {window - 1}u) - {window - 1}u) / 64u * 64u; start < total; start += 64u) {{
+        let j = start + i; var seen = j < step.length && j + {window}u > place; var score = -3.0e38;
         if (j >= step.length && j < total) {{
             let bit = j - step.length;
-            seen = ((step.more[row * step.words + bit / 32u] >> (bit & 31u)) & 1u) == 1u;
+            seen = ((step.more[bits + bit / 32u] >> (bit & 31u)) & 1u) == 1u && step.more[bit] + {window}u > place;
         }}
         if (seen) {{
             score = 0.0; let at = j * {sizes.cache_stride}u + of_head;
             for (var c = 0u; c < {width}u; c++) {{ score += query[c] * cache[at + c]; }}
-            score *= {sizes.scale!r};
+            score = {_capped(f"score * {sizes.scale!r}", sizes.soft_cap)};
         }}
         let higher = max(most, largest(i, score)); let fade = exp(most - higher);
         let own = select(0.0, exp(score - higher), seen);
@@ -379,19 +395,40 @@ var<workgroup> share: array<f32, 64>;
 }}"""
 
 
-def gate(width: int) -> str:
-    """Return the shader of silu(gate) * up, for rows of both one after the other."""
-    buffers = _buffers("read x", "read_write y")
+def _capped(number: str, cap: float | None) -> str:
+    """Return a number within a tanh cap; drivers' tanh of large numbers may be NaN, and is 1 from 10 on."""
+    return number if cap is None else f"{cap!r} * tanh(clamp(({number}) / {cap!r}, -10.0, 10.0))"
+
+
+#: Activations of `v` by their names.
+ACTIVATIONS = {
+    "silu": "v / (1.0 + exp(-v))",
+    "gelu_tanh": "0.5 * v * (1.0 + tanh(clamp(0.7978845608 * (v + 0.044715 * v * v * v), -10.0, 10.0)))",
+}
+_GATES = {**ACTIVATIONS, "sigmoid": "1.0 / (1.0 + exp(-v))"}
+
+
+def gate(width: int, activation: str, stride: int, x_stride: int, x_at: int) -> str:
+    """Return the shader that multiplies activations of gates with numbers.
+
+    Args:
+        width: Numbers of a row.
+        activation: A name of `ACTIVATIONS`, or ``sigmoid``.
+        stride: Numbers from a row of gates to the next.
+        x_stride: The same of the numbers that are multiplied.
+        x_at: Place of these in a row.
+    """
+    buffers = _buffers("read gates", "read x", "read_write y")
     return f"""{buffers}
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) g: vec3<u32>) {{
     if (g.x >= {width}u) {{ return; }}
-    let at = g.y * {2 * width}u + g.x; let v = x[at];
-    y[g.y * {width}u + g.x] = v / (1.0 + exp(-v)) * x[at + {width}u];
+    let v = gates[g.y * {stride}u + g.x];
+    y[g.y * {width}u + g.x] = {_GATES[activation]} * x[g.y * {x_stride}u + {x_at}u + g.x];
 }}"""
 
 
-def ranking(stride: int, size: int, most: int) -> str:
+def ranking(stride: int, size: int, most: int, soft_cap: float | None = None) -> str:
     """Return the shader that finds the likeliest tokens of a row of logits, a workgroup for a row.
 
     A lane has every 256th logit and offers the best that it has not given yet; equal ones go by their ids.
@@ -400,17 +437,19 @@ def ranking(stride: int, size: int, most: int) -> str:
         stride: Logits of a row.
         size: First logits of these that count.
         most: Tokens that are found: their ids and the logarithms of their shares, by turns.
+        soft_cap: Tanh cap of logits.
     """
     buffers = _buffers("read x", "read_write y: array<u32>")
     return f"""{buffers}
+fn logit(at: u32) -> f32 {{ return {_capped("x[at]", soft_cap)}; }}
 var<workgroup> place: array<u32, 256>;
 {_sum(256)}{_sum(256, "max(part[i], part[i + s])", "largest")}
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i: u32) {{
     let row = g.x * {stride}u; var best = -3.4e38; var at = 0xffffffffu; var own = 0.0;
-    for (var c = i; c < {size}u; c += 256u) {{ if (x[row + c] > best) {{ best = x[row + c]; at = c; }} }}
+    for (var c = i; c < {size}u; c += 256u) {{ let v = logit(row + c); if (v > best) {{ best = v; at = c; }} }}
     let top = largest(i, best);
-    for (var c = i; c < {size}u; c += 256u) {{ own += exp(x[row + c] - top); }}
+    for (var c = i; c < {size}u; c += 256u) {{ own += exp(logit(row + c) - top); }}
     let whole = top + log(sum(i, own));
     for (var k = 0u; k < {most}u; k++) {{
         workgroupBarrier();
@@ -430,7 +469,7 @@ fn main(@builtin(workgroup_id) g: vec3<u32>, @builtin(local_invocation_index) i:
         if (at == winner) {{
             best = -3.4e38; at = 0xffffffffu;
             for (var c = i; c < {size}u; c += 256u) {{
-                let v = x[row + c];
+                let v = logit(row + c);
                 if ((v < value || (v == value && c > winner)) && v > best) {{ best = v; at = c; }}
             }}
         }}

@@ -18,7 +18,7 @@ from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_step, fused_text
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache, SeenRows, Side
-from engine.model.layer import LayerWeights, OnWait, WeightSource, no_work
+from engine.model.layer import FirstLayers, LayerWeights, OnWait, WeightSource, no_work
 from engine.model.linear import Norm
 from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable, Rotation, joined_rotations
@@ -142,8 +142,10 @@ class Decoder:
                 return self.source.carry(rows, side)
             return rows.to(side.device) if to_device is None else to_device(rows)
 
+        first = self.source.first
+        shapes = [None] * (0 if first is None else first.count)
         return KVCache(
-            config.cache_shapes,
+            [*shapes, *config.cache_shapes[len(shapes) :]],
             capacity_tokens,
             self.source.cache_dtype,
             self.source.device,
@@ -156,6 +158,7 @@ class Decoder:
             states=TextStates(config, [side.device for side in self._sides], to_layer, states)
             if config.convolution
             else None,
+            beside=None if first is None else first.new_rows(),
         )
 
     def forward(
@@ -318,7 +321,13 @@ class Decoder:
                 check()
             return on_wait()
 
-        for index, (window, rope) in enumerate(zip(config.windows, config.layer_ropes, strict=True)):
+        first = 0 if source.first is None else source.first.count
+        if source.first is not None:
+            stops = sorted({first, *(index for index in hidden_layers if index < first)})
+            inputs |= zip(stops, self._run_first(source.first, hidden, entering, runs, stops, check), strict=True)
+            hidden = inputs.pop(first)
+        for index in range(first, config.layers):
+            window, rope = config.windows[index], config.layer_ropes[index]
             if index in hidden_layers:
                 carried = self._carry(hidden, here, home)
                 # A fused layer changes the hidden state in place.
@@ -350,6 +359,25 @@ class Decoder:
                 own = slice(index * config.hidden_size, (index + 1) * config.hidden_size)
                 hidden[added[0].to(hidden.device)] += added[1][:, own].to(hidden)
         return self._carry(hidden, here, home)
+
+    def _run_first(
+        self,
+        first: FirstLayers,
+        hidden: Tensor,
+        entering: Tensor | None,
+        runs: _Runs,
+        stops: Sequence[int],
+        check: Callable[[], None] | None,
+    ) -> Iterator[Tensor]:
+        """Yield the inputs (n, h) of some layers that compute by themselves, and the output of the last one."""
+        found, start = [], 0
+        for text in map(runs.seen, runs.whole.parts):
+            rows = slice(start, start + text.count)
+            inputs, start = None if entering is None else entering[rows], rows.stop
+            before = len(text.positions) - text.count
+            placed = text.positions, text.cache, text.mask, before
+            found.append(first.forward(hidden[rows], inputs, *placed, stops, check or (lambda: None)))
+        yield from map(torch.cat, zip(*found, strict=True))
 
     def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:
         """Return the rows of each rope's table for positions of one kind of text as `RopeTable.rows` takes them."""
@@ -471,13 +499,14 @@ class _Runs:
         if key not in self._views:
             home = self._decoder.home
             if side == home:
-                seen = [self._seen(part) for part in run.parts]
+                seen = [self.seen(part) for part in run.parts]
                 self._views[key] = _View(self._decoder, side, seen)
             else:
                 self._views[key] = self.view(home, run).seen_from(side)
         return self._views[key]
 
-    def _seen(self, part: _Part) -> _SeenText:
+    def seen(self, part: _Part) -> _SeenText:
+        """Return the rows of a text within a run."""
         text, rows = self._texts[part.text], part.rows
         positions = self._row_positions[part.text][: text.uncommitted + rows.stop]
         turned = None if text.turned is None else text.turned[..., rows]

@@ -80,6 +80,23 @@ class FarRows(Protocol):
         ...
 
 
+class RowsBeside(Protocol):
+    """Keys and values of layers whose rows are no tensors, but stand at the same places."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that are taken now."""
+        ...
+
+    def resize(self, rows: int, kept: int) -> None:
+        """Take memory for so many rows, and keep the first ones."""
+        ...
+
+    def move(self, length: int, rows: Sequence[int]) -> None:
+        """Move uncommitted rows, by their indices behind the committed ones, to the front."""
+        ...
+
+
 class KVCache:
     """Committed rows `[0, length)` of one text, and uncommitted ones after them.
 
@@ -107,6 +124,7 @@ class KVCache:
         far_rows: Part of the committed rows that another device attends over, or None.
         parts: 2 for keys and values, 1 for latents that both are maps of.
         states: States of the layers that have no rows here, or None if all have some.
+        beside: Rows of the layers that a graphics chip computes, or None.
     """
 
     def __init__(
@@ -122,6 +140,7 @@ class KVCache:
         far_rows: FarRows | None = None,
         parts: int = 2,
         states: TextStates | None = None,
+        beside: RowsBeside | None = None,
     ) -> None:
         self.capacity = capacity
         self.length = 0  # committed rows
@@ -149,6 +168,9 @@ class KVCache:
         self._addresses: ctypes.Array[ctypes.c_void_p] | None = None
         self._kinds: list[tuple[ctypes.Array[ctypes.c_void_p], int, int, int]] | None = None
         self._nothing = self._row_positions
+        self.beside = beside
+        if beside is not None:
+            beside.resize(self._rows, 0)
 
     def _empty(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
         if self.far_rows is not None:
@@ -158,7 +180,8 @@ class KVCache:
     @property
     def bytes(self) -> int:
         """Bytes that are allocated now."""
-        return sum(layer.nbytes for layer in self._layers) + (0 if self.states is None else self.states.bytes)
+        apart = sum(part.bytes for part in (self.states, self.beside) if part is not None)
+        return sum(layer.nbytes for layer in self._layers) + apart
 
     @property
     def text_limit(self) -> int | None:
@@ -236,6 +259,8 @@ class KVCache:
         self._addresses = self._kinds = None
         rows = min(self.capacity, max(needed, 2 * self._rows))
         try:
+            if self.beside is not None:
+                self.beside.resize(rows, kept)
             for index, old in enumerate(self._layers):
                 grown = self._empty((*old.shape[:2], rows, old.shape[3]), old.dtype, old.device)
                 grown[:, :, :kept] = old[:, :, :kept]
@@ -252,6 +277,8 @@ class KVCache:
             self.states.release()
         self._rows = min(FIRST_ROWS, self.capacity)
         self._addresses = self._kinds = None
+        if self.beside is not None:
+            self.beside.resize(self._rows, 0)
         for index, layer in enumerate(self._layers):
             parts, kv_heads, _, wide = layer.shape
             dtype, device = layer.dtype, layer.device
@@ -365,6 +392,8 @@ class KVCache:
     @torch.inference_mode()  # rows grown during a forward are inference tensors
     def _move(self, rows: Sequence[int]) -> None:
         """Move uncommitted rows to the front, in this order."""
+        if self.beside is not None:
+            self.beside.move(self.length, rows)
         functions = library.loaded()
         rising = all(row < following for row, following in pairwise(rows))
         if functions is not None and rising and not self._elsewhere and self._nothing.is_cpu:

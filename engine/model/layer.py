@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from engine.model.linear import LinearMap, Norm
 from engine.model.mixture import Experts, Repeats
 
 if TYPE_CHECKING:
-    from engine.model.kv_cache import FarRows, Side
+    from engine.model.kv_cache import FarRows, KVCache, RowsBeside, Side
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,44 @@ def no_work() -> bool:
     return False
 
 
+class FirstLayers(Protocol):
+    """The first layers of a model, which neither torch nor the kernel library computes."""
+
+    @property
+    def count(self) -> int:
+        """Number of them."""
+
+    def new_rows(self) -> RowsBeside:
+        """Return the part of a new cache that has their keys and values."""
+
+    def forward(
+        self,
+        hidden: Tensor,
+        inputs: Tensor | None,
+        positions: Tensor,
+        cache: KVCache,
+        mask: Tensor | None,
+        uncommitted: int,
+        stops: Sequence[int],
+        check: Callable[[], None],
+    ) -> list[Tensor]:
+        """Run new rows of one text, for which its cache has made room.
+
+        Args:
+            hidden: (n, h) rows that enter the first layer.
+            inputs: (n, all layers, p) inputs of the layers beside them, or None.
+            positions: (uncommitted + n,) int64.
+            cache: The text's.
+            mask: (n, uncommitted + n) bool, or None for a chain.
+            uncommitted: Uncommitted rows of earlier forwards that stay.
+            stops: Layers, ascending, whose inputs (n, h) are returned; their number stands for the last one's output.
+            check: Called often; raises to cancel.
+
+        Raises:
+            RuntimeError: The device fails.
+        """
+
+
 class WeightSource(ABC):
     """Source of the decoder's weights; a placement is one.
 
@@ -126,6 +164,7 @@ class WeightSource(ABC):
     """
 
     inputs: LayerInputs | None = None  # rows of a second embedding that enter each layer, or None
+    first: FirstLayers | None = None  # the first layers if they compute by themselves, or None
     embedding: Embedding  # V rows of h
     head: LinearMap  # the map from hidden states to logits, h -> V
     final_norm: Norm  # norm before the head

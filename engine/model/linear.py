@@ -200,6 +200,11 @@ class Norm:
         return moved
 
     @property
+    def floor(self) -> float:
+        """Number that is added to the sum of squares: s * eps."""
+        return float(self._floor) ** 2
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of the weight in memory: always float32."""
         return int(self.gain.nbytes)

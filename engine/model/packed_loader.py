@@ -101,11 +101,17 @@ def load_packed(
 
 
 def load_packed_layer(
-    source: TensorSource, config: ModelConfig, weight_format: WeightFormat, index: int, check: Check
+    source: TensorSource,
+    config: ModelConfig,
+    weight_format: WeightFormat,
+    index: int,
+    check: Check,
+    arranged: bool = True,
 ) -> LayerWeights:
-    """Read one layer."""
+    """Read one layer, its rows arranged for the kernels or as a file has them."""
     slots = layer_slots(config, index)
-    return packed_layer(config, slots, PackedReader(source, weight_format).read(slots, check=check))
+    reader = PackedReader(source, weight_format, arranged=arranged)
+    return packed_layer(config, slots, reader.read(slots, check=check))
 
 
 class PackedReader:

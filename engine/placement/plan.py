@@ -64,6 +64,7 @@ class Sizes:
     weights: WeightFormat  # format of the weights on the host, which includes the format of keys and values
     context: int  # tokens
     states: int = MOST_STATES  # states that are kept of a text, if the model has states
+    chip: bool = False  # True if the device is a graphics chip, which computes in float32
 
     @cached_property
     def layers(self) -> tuple[int, ...]:
@@ -88,7 +89,7 @@ class Sizes:
     @cached_property
     def device_layers(self) -> tuple[int, ...]:
         """Bytes of each layer's weights on a GPU."""
-        return layer_sizes(self.config, device_format(self.weights))
+        return layer_sizes(self.config, device_format(self.weights, self.chip))
 
     @cached_property
     def computing(self) -> int:
@@ -112,7 +113,7 @@ class Sizes:
     def device_computing(self) -> int:
         """Bytes that a forward needs on a GPU at its widest; a product dequantizes a piece of a matrix at a time."""
         rows = activation_bytes(self.config, min(_CHUNK_ROWS, self.context), 0)
-        return rows + (DEQUANTIZING_BYTES if self.weights.packed else 0)
+        return rows + (DEQUANTIZING_BYTES if self.weights.packed and not self.chip else 0)
 
     @cached_property
     def caches(self) -> tuple[int, ...]:
@@ -122,14 +123,15 @@ class Sizes:
     @cached_property
     def device_caches(self) -> tuple[int, ...]:
         """Bytes of each layer's keys and values, or states, on a GPU."""
-        return cache_sizes(self.config, self.context, device_format(self.weights), self.states)
+        return cache_sizes(self.config, self.context, device_format(self.weights, self.chip), self.states)
 
 
-def device_format(weights: WeightFormat) -> WeightFormat:
-    """Return the GPU's format of a model with this one on the CPU: the same, with activations in 16 bits."""
+def device_format(weights: WeightFormat, chip: bool = False) -> WeightFormat:
+    """Return the GPU's format of a model with this one on the CPU: the same, with activations in 16 bits, or in 32."""
     if not weights.packed:
         return weights
-    return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
+    type_ = torch.float32 if chip else torch.bfloat16
+    return replace(weights, activations=type_, cache=type_)
 
 
 def dequantizing_traffic(weights: WeightFormat) -> int:
@@ -195,12 +197,11 @@ class Room:
     # Seconds of the host and the GPU for a forward of so many rows, after the whole context
     units: Callable[[Sizes, int], Units] | None = None
     width: int = 1  # rows of the forwards that are to take the least time
-    drafts_only: bool = False  # True if the GPU computes drafts and nothing of the model
+    chip: bool = False  # True if the GPU is a graphics chip, and Tenon's own shaders compute on it
 
-    @property
-    def of_model(self) -> Room:
-        """Room of the model itself."""
-        return replace(self, device="", device_bytes=0) if self.drafts_only else self
+    def of(self, kind: type[PlacementPlan]) -> Room:
+        """Return the room that a kind of placement has."""
+        return replace(self, device="", device_bytes=0) if self.chip and not kind.on_chips else self
 
     def holds(self, host_bytes: int, device_bytes: int) -> bool:
         """Return whether both fit."""
@@ -225,6 +226,8 @@ class PlacementPlan(ABC):
     """True if the kernel library computes the host's packed layers, each in one call."""
     reads_ahead: ClassVar[bool] = True
     """True if weights are on their way while others are computed with."""
+    on_chips: ClassVar[bool] = False
+    """True if the device may be a graphics chip that Tenon's own shaders compute on."""
     from_disk: ClassVar[bool] = False
     """True if some weights may be on the disk alone."""
 

@@ -109,11 +109,12 @@ class TargetSource:
                 keeper.abandon()  # it has not seen all layers
         return host
 
-    def layer(self, index: int) -> LayerWeights:
-        """Return one layer on the host."""
+    def layer(self, index: int, arranged: bool = True) -> LayerWeights:
+        """Return one layer on the host; packed rows are arranged for the kernels, or as a file has them."""
         self.check()
         if self.weights.packed:
-            return load_packed_layer(self._kept or self.checkpoint, self.config, self.weights, index, self.check)
+            place = self._kept or self.checkpoint
+            return load_packed_layer(place, self.config, self.weights, index, self.check, arranged)
         return self._dense_layer(index, self.weights.dense, _CPU)
 
     def device_layer(self, index: int) -> LayerWeights:

@@ -19,6 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from engine.graphics.adapters import DEVICE as CHIP
+from engine.graphics.adapters import open_chip
+from engine.graphics.layers import ChipLayers, runs_layers
 from engine.kernels import blocks
 from engine.model.block import gated
 from engine.model.config import ModelConfig
@@ -42,9 +45,13 @@ from engine.placement.plan import (
 )
 from engine.placement.resident import Resident
 from engine.placement.source import Placed, Placement, TargetSource
-from engine.sentences import say
+from engine.sentences import mark, say
 
 _HALF_BYTES = 2
+_ROUNDS = mark(
+    "{count} of the model's layers are on the graphics chip, which rounds numbers differently from the CPU, so the "
+    "text may differ from the CPU's."
+)
 
 
 @dataclass(frozen=True)
@@ -52,10 +59,14 @@ class SplitPlan(PlacementPlan):
     """Plan with as many of the first layers on the GPU as fit, at least one, and the others in the host's memory."""
 
     name = "offload"
+    on_chips = True
 
     @classmethod
     def fit(cls, sizes: Sizes, room: Room, most: int) -> SplitPlan | None:
         """Return the plan of the first layers, since these need no way back before the last of them."""
+        # Rows of pictures come in between layers, and have positions of three numbers.
+        if room.chip and (sizes.config.tower_weights or not runs_layers(sizes.config, sizes.weights)):
+            return None
         left = room.device_bytes - sizes.device_computing
         count = 0
         for size, cache in list(zip(sizes.device_layers, sizes.device_caches, strict=True))[:most]:
@@ -77,6 +88,8 @@ class SplitPlan(PlacementPlan):
     def load(self, source: TargetSource) -> Placed:
         there = [index for index, place in enumerate(self.layers) if place.device]
         host = source.host(set(range(len(self.layers))) - set(there))
+        if source.link.device.type == CHIP:
+            return _on_chip(source, host, len(there), self.layers)
         held = DeviceLayers({index: self._layer(source, index) for index in there})
         devices = f"{source.link.device} ({len(there)} of {len(self.layers)} layers), cpu"
         return split(source, host, held, devices)
@@ -92,6 +105,51 @@ class SplitPlan(PlacementPlan):
             return source.device_layer(index)
         layer = source.layer(index)
         return device_layer(layer, map(source.link.to_device, layer_tensors(layer, source.device_type)))
+
+
+def _on_chip(source: TargetSource, host: ModelWeights, count: int, layers: tuple[LayerPlace, ...]) -> Placed:
+    """Return a model whose first layers are on a graphics chip, which takes them one by one."""
+    device = str(source.link.device)
+    each = (source.layer(index, arranged=False) for index in range(count))
+    first = ChipLayers(open_chip(device), source.config, each, count)
+
+    def at_home() -> Placement:
+        return Resident(replace(host, layers=(*map(source.layer, range(count)), *host.layers)))
+
+    devices = f"{device} ({count} of {len(layers)} layers), cpu"
+    notes = (*host.notes, say(_ROUNDS, count=count))
+    return Placed(ChipSplit(host, first), host.parameters, devices, notes, at_home)
+
+
+class ChipSplit(Resident):
+    """Hidden rows go to a graphics chip for the first layers, and come back after the last of them.
+
+    Args:
+        host: The model without these layers.
+        first: The layers on the chip.
+    """
+
+    def __init__(self, host: ModelWeights, first: ChipLayers) -> None:
+        super().__init__(host)
+        self.first: ChipLayers | None = first
+
+    def layer(self, index: int, on_wait: OnWait = no_work) -> LayerWeights:
+        assert self.first is not None, "the placement was released"
+        return super().layer(index - self.first.count)
+
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        return ()
+
+    @property
+    def bytes_by_device(self) -> dict[str, int]:
+        assert self.first is not None, "the placement was released"
+        here, chip = super().bytes_by_device, self.first.chip
+        return {**here, chip.adapter.device: self.first.size_bytes}
+
+    def release(self) -> None:
+        super().release()
+        self.first = None
 
 
 def split(source: TargetSource, host: ModelWeights, held: DeviceLayers, devices: str) -> Placed:

@@ -22,6 +22,7 @@ import torch
 from engine.drafting.kind import DraftKind, DraftPlan
 from engine.errors import Allowed, InvalidOption, OutOfMemory
 from engine.gguf.stored_tensor import F32, F64
+from engine.graphics.adapters import DEVICE as CHIP
 from engine.messages import LoadOptions, MachineReport, MemoryPlace, MemoryShare
 from engine.messages.machine import HostMemory
 from engine.model.config import ModelConfig
@@ -213,7 +214,7 @@ class LoadPlan:
 
     def sizes(self, config: ModelConfig) -> Sizes:
         """Return the bytes of the model's parts."""
-        return Sizes(config, self.weights, self.context, self.states)
+        return Sizes(config, self.weights, self.context, self.states, self.device.startswith(CHIP))
 
     def keeping(self, stays: Sequence[bool]) -> LoadPlan:
         """Return the plan with some of its drafts alone."""
@@ -319,7 +320,7 @@ class LoadPlanner:
 
     def fits(self, mode: Mode, weights: WeightFormat, drafts: Drafts) -> bool:
         """Return whether the mode needs no streaming with the smallest context that would do."""
-        smallest = [Sizes(self._config, one, self._smallest, LEAST_STATES) for one in self._formats(weights)]
+        smallest = [self._size(one, self._smallest) for one in self._formats(weights)]
         return any(self._fastest(mode, smallest, beside, drafts) for beside in self._places(drafts))
 
     def draft_format(self, draft: DraftKind) -> WeightFormat:
@@ -355,7 +356,7 @@ class LoadPlanner:
 
     def smallest(self, weights: WeightFormat) -> Sizes:
         """Return the sizes with the smallest context that would do."""
-        return Sizes(self._config, weights, self._smallest, LEAST_STATES)
+        return self._size(weights, self._smallest)
 
     def least_bytes(self, weights: WeightFormat) -> int:
         """Return the least of the host's memory with which the model runs at all."""
@@ -365,12 +366,15 @@ class LoadPlanner:
     def _formats(self, weights: WeightFormat) -> tuple[WeightFormat, ...]:
         return cache_formats(self._config, weights, self._options.kv_cache)
 
+    def _size(self, weights: WeightFormat, context: int, states: int = LEAST_STATES) -> Sizes:
+        return Sizes(self._config, weights, context, states, self.room.chip)
+
     def _sizes(self, weights: WeightFormat) -> list[Sizes]:
         """Return the sizes to try in order: fewer states, then other formats, then less and less context."""
         formats, context = self._formats(weights), self._wanted
         most = MOST_STATES if self._config.delta else LEAST_STATES
-        sizes = [Sizes(self._config, formats[0], context, states) for states in range(most, LEAST_STATES, -1)]
-        sizes += [Sizes(self._config, one, context, LEAST_STATES) for one in formats]
+        sizes = [self._size(formats[0], context, states) for states in range(most, LEAST_STATES, -1)]
+        sizes += [self._size(one, context) for one in formats]
         while context > self._smallest:
             context = max(context // 2, self._smallest)
             sizes.append(replace(sizes[-1], context=context))
@@ -390,9 +394,9 @@ class LoadPlanner:
         """Return the place of one of so many drafts, given the room that the GPU has for it."""
         context, device, weights = self._options.context or USUAL_CONTEXT, self.room.device, self.draft_format(draft)
         on_host = DraftPlan(weights, "cpu").with_context(draft, context)
-        if draft.on_host or (self.room.drafts_only and self._chip_gains_nothing(draft, weights)):
+        if draft.on_host or (self.room.chip and self._chip_gains_nothing(draft, weights)):
             return on_host
-        far_weights = replace(weights, cache=torch.float32) if self.room.drafts_only else DENSE_BF16
+        far_weights = replace(weights, cache=torch.float32) if self.room.chip else DENSE_BF16
         there = DraftPlan(far_weights, device).with_context(draft, context)
         if device and there.size_bytes <= room_bytes:
             return there
@@ -423,7 +427,7 @@ class LoadPlanner:
         """
         kinds = [PLACEMENTS[name] for name in mode.placements]
         settled = mode.needs_gpu or self._options.gpu_layers is not None or self._report.speeds is None
-        if settled and not mode.needs_gpu and any(draft.on_gpu for draft in beside) and not self.room.drafts_only:
+        if settled and not mode.needs_gpu and any(draft.on_gpu for draft in beside) and not self.room.chip:
             kinds.insert(0, SplitPlan)  # in the room that the drafts leave on the GPU
         kinds.append(StreamedExpertsPlan)
         best, most = None, 0.0
@@ -448,7 +452,7 @@ class LoadPlanner:
         beside: tuple[DraftPlan, ...],
     ) -> tuple[list[LoadPlan], list[Sizes]]:
         """Return the plans of one kind with the largest context that fits, and all sizes with this or more."""
-        room = self.room.beside(*_taken(beside)).of_model
+        room = self.room.beside(*_taken(beside)).of(kind)
         for count, sizes in enumerate(candidates, 1):
             suited = kind.suited(sizes)
             plans = [self._made(mode, placement, suited, beside) for placement in self._choices(kind, suited, room)]
@@ -482,7 +486,7 @@ class LoadPlanner:
         return plan if most == plan.context else self._made(mode, plan.placement, *with_context(most))
 
     def _streamed(self, mode: Mode, weights: WeightFormat, beside: tuple[DraftPlan, ...]) -> LoadPlan | None:
-        room = self.room.beside(*_taken(beside)).of_model
+        room = self.room.beside(*_taken(beside)).of(StreamedPlan)
         formats, most = self._formats(weights), room.host_bytes // _CACHE_SHARE
         sizes = Sizes(self._config, formats[-1], self._wanted, LEAST_STATES)
         while sizes.context > self._smallest and sum(sizes.caches) > most:
@@ -546,7 +550,7 @@ class LoadPlanner:
     def gpu_refusal(self, mode: Mode, sizes: Sizes) -> str:
         """Return the reason why the placement that a mode is about has no room on a GPU."""
         room = self.room
-        if not room.of_model.device:
+        if not room.of(PLACEMENTS[mode.placements[0]]).device:
             return say(NO_GPU)
         there = replace(room, host_bytes=_BOUNDLESS, unified=False)
         about = PLACEMENTS[mode.placements[0]]

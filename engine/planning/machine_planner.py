@@ -20,6 +20,7 @@ from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MEMORY_TITLES, MODES, Mode
 from engine.modes.mode import STREAMED_NODES
+from engine.placement import PLACEMENTS
 from engine.planning.cost_model import (
     DraftCost,
     DraftsCost,
@@ -470,7 +471,7 @@ class MachinePlanner:
         no_files = self._disk_refusal()
         if no_files:
             return no_files
-        if mode.needs_gpu and not room.of_model.device:
+        if mode.needs_gpu and not room.of(PLACEMENTS[mode.placements[0]]).device:
             return say(NO_GPU)
         refusal = "" if load is None else self._pointless(mode, load)
         if not refusal and mode.drafts and not drafts:

@@ -23,7 +23,7 @@ from engine.model.footprint import (
     text_read_bytes,
 )
 from engine.model.weight_format import MEASURED_NAMES, WeightFormat, weight_format
-from engine.placement.plan import Room, Sizes, Units, UnitSeconds, dequantizing_traffic
+from engine.placement.plan import Room, Sizes, Units, UnitSeconds, dequantizing_traffic, device_format
 from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
 
 # A modest laptop, for a machine that was not measured yet: the order of modes comes out right, figures do not.
@@ -179,7 +179,9 @@ class UnitTimes:
         self._layer_elements = layer_elements(config)
         self._head_elements = config.vocabulary_size * config.hidden_size
         self._row_bytes = activation_bytes(config, 1, 0)
-        self._cache_bytes = text_read_bytes(config, position, weights)
+        self._cache_bytes = self._device_cache_bytes = text_read_bytes(config, position, weights)
+        if speeds.gpu is not None and speeds.gpu.packed:
+            self._device_cache_bytes = text_read_bytes(config, position, device_format(weights, chip=True))
         self._format = speeds.host.format(weights.measured_as)
 
     def at(self, width: int, fused: bool = False, logit_rows: int | None = None) -> Units:
@@ -195,7 +197,8 @@ class UnitTimes:
         if gpu is None:
             return Units(host, host)
         read = read_bytes(self._config, self._weights, width)
-        traffic = dequantizing_traffic(self._weights)
+        traffic = 0 if gpu.packed else dequantizing_traffic(self._weights)
+        launches = CHIP_LAUNCHES if gpu.packed else LAUNCHES
         each = _DEQUANTIZED_EXPERT_OPERATORS if self._weights.packed else _EXPERT_OPERATORS
         memory = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
 
@@ -206,8 +209,8 @@ class UnitTimes:
         experts = self._experts_read(width)
         device = UnitSeconds(
             products=products_s(read, read_elements(self._config, width), self._layer_elements),
-            attention=self._cache_bytes / gpu.memory_bytes_per_s,
-            operators=(LAUNCHES + self._experts(width) * each) * gpu.operator_s,
+            attention=self._device_cache_bytes / gpu.memory_bytes_per_s,
+            operators=(launches + self._experts(width) * each) * gpu.operator_s,
             head=products_s(self._head_bytes, self._head_elements, self._head_elements, logit_rows),
             exchange=_EXCHANGE_OPERATORS * gpu.operator_s,
             crossing=1.0 / gpu.from_host_bytes_per_s,
@@ -273,7 +276,7 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
     def units(sizes: Sizes, width: int) -> Units:
         return UnitTimes(sizes.config, sizes.weights, speeds, sizes.context).at(width)
 
-    return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units, drafts_only=gpu.drafts_only)
+    return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units, chip=gpu.drafts_only)
 
 
 def budget_is_free(report: MachineReport, ram_budget_bytes: int) -> bool:

@@ -13,16 +13,30 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.graphics.adapters import Chip
-from engine.graphics.decoder import MOST_LIKELY, MOST_ROWS, ChipCache, ChipDecoder, can_run
+from engine.graphics.decoder import MOST_LIKELY, ChipDecoder, can_run
+from engine.graphics.layers import MOST_ROWS, ChipLayers
 from engine.kernels.sampling import Ranked, likeliest
 from engine.model.config import read_config
+from engine.model.decoder import Decoder, RowRuns, TextRows
+from engine.model.kv_cache import KVCache
+from engine.model.loader import load_weights
+from engine.model.packed_loader import load_packed_layer
 from engine.model.weight_format import stored_format, weight_format
+from engine.placement.split import ChipSplit
 from engine.weights.checkpoint import Checkpoint
-from tests.support.checkpoints import write_checkpoint
-from tests.support.decoders import load_reference, reference_greedy
+from tests.support.checkpoints import muse_glimmer, save, write_checkpoint
+from tests.support.decoders import greedy, load_decoder, load_reference, prefill, reference_greedy
 
-#: Families that the shaders compute: Llama; with biases; with norms of heads.
-FAMILIES = ("llama", "llama-biased", "llama3-rope", "qwen2", "qwen3")
+#: Families that the shaders compute: Llama; with biases; norms of heads; windows; layers that rotate nothing; queries
+#: with factors; factors of sums; projections in one; norms after each half, caps and factors of embeddings; layers of
+#: several sizes, which read others' keys and values, or have inputs of their own; gates of attention.
+FAMILIES = (
+    *("llama", "llama-biased", "llama3-rope", "qwen2", "qwen2-window", "qwen2-yarn", "qwen3", "smollm3"),
+    *("mistral-window", "ministral3", "phi3", "phi3-longrope", "granite"),
+    *("gemma2", "gemma3", "gemma4", "gemma4-inputs", "muse-glimmer"),
+)
+#: Layers that are all needed.
+FEW: dict[str, dict[str, int]] = {one: {} for one in ("gemma3", "gemma4", "gemma4-inputs")}
 FAR = 1e-4
 
 
@@ -40,15 +54,18 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
     def folder(family: str) -> Path:
         if family not in made:
-            made[family] = write_checkpoint(
-                tmp_path_factory.mktemp("chip") / family, family, dtype=torch.bfloat16, num_hidden_layers=2
-            )
+            made[family] = tmp_path_factory.mktemp("chip") / family
+            if family == "muse-glimmer":
+                save(muse_glimmer(final_logit_softcapping=3.0), made[family], torch.bfloat16)
+            else:
+                changes = FEW.get(family, {"num_hidden_layers": 2})
+                write_checkpoint(made[family], family, dtype=torch.bfloat16, **changes)
         return made[family]
 
     return folder
 
 
-def read(decoder: ChipDecoder, cache: ChipCache, tokens: Sequence[int]) -> Ranked:
+def read(decoder: ChipDecoder, cache: KVCache, tokens: Sequence[int]) -> Ranked:
     """Run a chain and commit it; return what follows its last row."""
     positions = torch.arange(cache.length, cache.length + len(tokens))
     found = decoder.forward(torch.tensor(tokens), positions, cache, logit_rows=slice(len(tokens) - 1, None))
@@ -99,7 +116,7 @@ def test_a_prompt_is_submitted_in_pieces(
     whole, pieces = load(chip, folders("qwen3")), load(chip, folders("qwen3"))
     text = list(range(3, 43))
     expected = read(whole, whole.new_cache(64), text)
-    monkeypatch.setattr("engine.graphics.decoder._MOST_PRODUCTS", 10**6)
+    monkeypatch.setattr("engine.graphics.layers._MOST_PRODUCTS", 10**6)
     assert read(pieces, pieces.new_cache(64), text) == expected
 
 
@@ -123,12 +140,16 @@ def rounded(numbers: Tensor, name: str) -> Tensor:
     return blocks.unpack(blocks.arrange(type, blocks.quantize(type, numbers), *numbers.shape))
 
 
+@pytest.fixture(scope="module", params=["qwen2", "gemma3", "gemma4-inputs"])
+def one_decoder(request: pytest.FixtureRequest, chip: Chip, folders: Callable[[str], Path]) -> ChipDecoder:
+    return load(chip, folders(request.param))
+
+
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_a_node_says_what_its_path_says(chip: Chip, folders: Callable[[str], Path], data: st.DataObject) -> None:
+def test_a_node_says_what_its_path_says(one_decoder: ChipDecoder, data: st.DataObject) -> None:
     """Over trees drafted level by level, commits of a path with rows that stay below it, and caches that are cut."""
-    decoder = load(chip, folders("qwen2")) if not hasattr(test_a_node_says_what_its_path_says, "made") else None
-    decoder = vars(test_a_node_says_what_its_path_says).setdefault("made", decoder)
+    decoder = one_decoder
     most = decoder.config.vocabulary_size - 1
     text = data.draw(st.lists(st.integers(0, most), min_size=1, max_size=70))
     cache = decoder.new_cache(600)
@@ -177,7 +198,53 @@ def test_a_cache_grows_and_is_given_back(chip: Chip, folders: Callable[[str], Pa
         decoder.forward(torch.zeros(MOST_ROWS + 1, dtype=torch.long), torch.arange(MOST_ROWS + 1), cache)
 
 
-@pytest.mark.parametrize("family", ["gemma2", "mistral-window", "lfm2", "qwen3-moe"])
+@pytest.mark.parametrize("family", ["llama-gelu", "lfm2", "qwen3-moe", "deepseek-v3", "gpt-oss"])
 def test_other_layers_are_left_to_the_processor(family: str, tmp_path: Path) -> None:
     config = read_config(Checkpoint(write_checkpoint(tmp_path / family, family)))
     assert not can_run(config, stored_format(config))
+
+
+def with_first_on_chip(chip: Chip, folder: Path, count: int) -> Decoder:
+    """The model with its first layers on the chip, and the others in torch's float32."""
+    checkpoint, cpu, packed = Checkpoint(folder), torch.device("cpu"), weight_format("bf16")
+    config = read_config(checkpoint)
+    weights = load_weights(checkpoint, config, torch.float32, cpu, wanted=range(count, config.layers))
+    each = (load_packed_layer(checkpoint, config, packed, at, lambda: None, arranged=False) for at in range(count))
+    return Decoder(config, ChipSplit(weights, ChipLayers(chip, config, each, count)))
+
+
+@pytest.mark.parametrize(("family", "count"), [("qwen3", 1), ("qwen2-window", 2), ("gemma3", 3), ("gemma4-inputs", 1)])
+def test_layers_of_a_target_say_what_transformers_says(
+    chip: Chip, family: str, count: int, folders: Callable[[str], Path]
+) -> None:
+    folder = folders(family)
+    reference, decoder = load_reference(folder), with_first_on_chip(chip, folder, count)
+    reference.generation_config.eos_token_id = None
+    prompt = torch.randint(decoder.config.vocabulary_size, (150,), generator=torch.Generator().manual_seed(1))
+    cache = decoder.new_cache(512)
+    wanted = tuple(range(decoder.config.layers + 1))
+    output = decoder.forward(prompt, torch.arange(150), cache, hidden_layers=wanted, row_runs=RowRuns(0.001))
+    told = reference(prompt[None], output_hidden_states=True)
+    assert torch.allclose(output.logits.log_softmax(-1), told.logits[0].log_softmax(-1), atol=FAR)
+    for layer in wanted:
+        assert torch.allclose(output.layer_inputs[layer], told.hidden_states[layer][0], atol=1e-3)
+    assert cache.bytes > 0
+    assert greedy(decoder, prompt, 32) == reference_greedy(reference, prompt.tolist(), 32)
+
+
+def test_texts_share_a_forward_and_trees_are_committed(chip: Chip, folders: Callable[[str], Path]) -> None:
+    texts = [list(range(4, 30)), list(range(60, 67))]
+    mask = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
+    results: list[list[Tensor]] = []
+    for one in (with_first_on_chip(chip, folders("qwen3"), 1), load_decoder(folders("qwen3"))):
+        caches = [prefill(one, torch.tensor(text), 700) for text in texts]
+        tree = TextRows(torch.tensor([9, 8, 7, 6]), torch.tensor([26, 27, 27, 28]), caches[0], mask)
+        chain = TextRows(torch.tensor([5]), torch.tensor([7]), caches[1])
+        found = [one.forward_together([tree, chain]).logits]
+        caches[0].commit([0, 2, 3])
+        found.append(one.forward(torch.arange(300), torch.arange(29, 329), caches[0]).logits)
+        caches[0].truncate(20)
+        found.append(one.forward(torch.tensor([3]), torch.tensor([20]), caches[0]).logits)
+        results.append(found)
+    for own, expected in zip(*results, strict=True):
+        assert torch.allclose(own.log_softmax(-1), expected.log_softmax(-1), atol=FAR)

@@ -11,6 +11,7 @@ import torch
 from engine.graphics import adapters
 from engine.graphics.adapters import Chip, rests
 from engine.graphics.decoder import ChipDecoder
+from engine.graphics.layers import ChipLayers
 from engine.messages import Finished, Notice
 from engine.messages.machine import FormatSpeed, GpuSpeed, HostSpeed, Speeds
 from engine.model.weight_format import MEASURED_NAMES
@@ -46,7 +47,7 @@ def client() -> Iterator[EngineClient]:
         yield opened
 
 
-@pytest.mark.parametrize("mode", ["dovetail", "llmcad"])
+@pytest.mark.parametrize("mode", ["dovetail", "llmcad", "minions"])
 def test_the_text_is_the_processor_s(
     mode: str, client: EngineClient, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,10 +105,10 @@ def full(patch: pytest.MonkeyPatch, chip: Chip) -> None:
 
 
 def broken(patch: pytest.MonkeyPatch, chip: Chip) -> None:
-    def write(decoder: ChipDecoder, name: str, content: torch.Tensor) -> None:
-        chip.write(decoder._rows[name], content * torch.nan if name == "x" else content)
+    def write(layers: ChipLayers, name: str, content: torch.Tensor) -> None:
+        chip.write(layers.rows[name], content * torch.nan if name == "x" else content)
 
-    patch.setattr(ChipDecoder, "_write", write)
+    patch.setattr(ChipLayers, "write", write)
 
 
 @pytest.mark.parametrize(
@@ -161,3 +162,52 @@ def test_a_chip_without_room_for_the_draft_leaves_it_to_the_processor(
     reply = client.answer(PROMPT, folders[0], mode="dovetail", draft=folders[1], **OPTIONS)
     assert reply.devices == {"target": "cpu", "draft": "cpu"}
     assert len(reply.token_ids) == TOKENS
+
+
+OFFLOADED = {**OPTIONS, "weights": "bf16", "gpu_layers": 2}
+PARTLY = "vulkan:0 (2 of 4 layers), cpu"
+
+
+def test_layers_of_the_model_are_on_the_chip_beside_its_draft(
+    client: EngineClient, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(monkeypatch, 10.0)
+    alone = client.answer(PROMPT, folders[0], mode="offload", **OFFLOADED)
+    assert alone.devices == {"target": PARTLY, "draft": None}
+    assert len(alone.token_ids) == TOKENS
+    assert ["may differ" in one.text for one in client.seen(Notice)] == [True]
+    drafted = client.answer(PROMPT, folders[0], mode="dovetail", memory="gpu", draft=folders[1], **OFFLOADED)
+    assert drafted.devices == {"target": PARTLY, "draft": "vulkan:0"}
+    assert drafted.token_ids == alone.token_ids
+
+
+@pytest.mark.parametrize("harm", [lost, full, broken])
+@pytest.mark.parametrize("at", [1, 9])
+def test_a_reply_goes_on_on_the_processor_if_the_chip_with_layers_fails(
+    at: int,
+    harm: Callable[[pytest.MonkeyPatch, Chip], None],
+    client: EngineClient,
+    folders: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adapters, "_opened", {})
+    measured(monkeypatch, 10.0)
+    expected = client.answer(PROMPT, folders[0], mode="plain", **{**OFFLOADED, "gpu_layers": 0}).token_ids
+    forward, calls = ChipLayers.forward, 0
+
+    def failing(layers: ChipLayers, *given: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            harm(monkeypatch, layers.chip)
+        return forward(layers, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ChipLayers, "forward", failing)
+    reply = client.answer(PROMPT, folders[0], mode="offload", **OFFLOADED)
+    assert calls == at
+    assert len(reply.token_ids) == TOKENS
+    if at == 1:  # the processor computes all of the text
+        assert reply.token_ids == expected
+    *_, notice = client.seen(Notice)
+    assert "move to the CPU and the reply goes on there" in notice.text
+    assert rests("vulkan:0")

@@ -33,7 +33,7 @@ def multiplied(
     given = torch.cat([x, torch.full((64, x.shape[1]), torch.nan)])  # which no result may come from
     there = torch.full((count + 64, rows), 7.0) if before is None else before
     y = chip.buffer(there)
-    matrix = ChipMatrix(chip, parts, chip.buffer(given), y, step, before is not None, asked is not None)
+    matrix = ChipMatrix(chip, parts, chip.buffer(given), y, step, float(before is not None), asked is not None)
     found = chip.run(list(matrix.steps(wanted)), (y, there.nbytes))
     results = found.view(torch.float32).view(-1, rows)
     if before is None:

@@ -1,4 +1,4 @@
-"""Graphics chips in plans: drafts go there if that was measured to be faster, and models never."""
+"""Graphics chips in plans: drafts and first layers go there if that was measured to be faster."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from engine.drafting.small_model import ModelDraft
 from engine.gguf.stored_tensor import BF16
 from engine.graphics.known import SWITCH
 from engine.kernels import blocks
 from engine.messages import LoadOptions
 from engine.messages.machine import Gpu, GpuSpeed, MachineReport
 from engine.planning.machine_planner import MachinePlan, ModePlan
+from engine.planning.model_facts import TargetFacts
 from tests.support.machines import machine, plan_machine, small_draft, stored_in, target
 
 GB = 10**9
@@ -37,12 +39,15 @@ def report(speed: GpuSpeed | None, unified: bool = True, free_bytes: int = 8 * G
     return replace(laptop, memory=memory, gpus=(chip,), speeds=speeds)
 
 
-def plan(machine_report: MachineReport, **options: object) -> MachinePlan:
-    kind = blocks.NAMES["Q4_K"]
-    draft = small_draft()
+def packed_pair() -> tuple[TargetFacts, ModelDraft]:
+    """A model of 8 billion weights and its draft, both in Q4_K_M."""
+    kind, draft, facts = blocks.NAMES["Q4_K"], small_draft(), target("llama-8b")
     draft = replace(draft, config=stored_in(draft.config, kind, "Q4_K_M"))
-    facts = target("llama-8b")
-    facts = replace(facts, config=stored_in(facts.config, kind, "Q4_K_M"))
+    return replace(facts, config=stored_in(facts.config, kind, "Q4_K_M")), draft
+
+
+def plan(machine_report: MachineReport, **options: object) -> MachinePlan:
+    facts, draft = packed_pair()
     return plan_machine(machine_report, facts, draft, LoadOptions(**options))  # type: ignore[arg-type]
 
 
@@ -53,19 +58,30 @@ def mode(plans: MachinePlan, name: str) -> ModePlan:
 
 
 @pytest.mark.parametrize(("speed", "unified"), [(SHARED, True), (CARD, False)])
-def test_a_chip_that_was_measured_to_be_faster_drafts_and_does_nothing_else(speed: GpuSpeed, unified: bool) -> None:
+def test_a_chip_that_was_measured_to_be_faster_drafts(speed: GpuSpeed, unified: bool) -> None:
     there, here = plan(report(speed, unified)), plan(replace(report(None), gpus=()))
     drafted = mode(there, "dovetail")
     assert drafted.draft_devices == ("vulkan:0",)
     assert drafted.load.device == "vulkan:0"
-    assert drafted.load.on_device.weights == 0
     assert drafted.load.drafts[0].weights.name == "Q4_K_M"
     assert (drafted.tokens_per_second or 0.0) > 1.1 * (mode(here, "dovetail").tokens_per_second or 0.0)
-    for name in ("plain", "lookup"):
-        assert mode(there, name).load == mode(here, name).load
-    for name in ("offload", "layer-offload"):
-        refused = next(one for one in there.modes if one.mode == name)
-        assert refused.refusal == "There is no GPU that Tenon can use here."
+    refused = next(one for one in there.modes if one.mode == "layer-offload")
+    assert refused.refusal == "There is no GPU that Tenon can use here."
+
+
+def test_layers_are_on_a_chip_that_was_measured_to_be_faster_and_runs_them() -> None:
+    there, here = plan(report(CARD, False, 4 * GB)), plan(replace(report(None), gpus=()))
+    for name in ("plain", "offload"):
+        found = mode(there, name)
+        placement, taken = found.load.placement, found.load.on_device
+        assert (placement.name, found.load.device, found.refusal) == ("offload", "vulkan:0", "")
+        assert 0 < placement.device_layers < len(placement.layers)
+        assert 3 * GB < taken.total <= 4 * GB
+        assert taken.cache == placement.device_layers * 4 * 2 * 8 * 128 * found.load.context  # float32
+        assert (found.tokens_per_second or 0.0) > 1.3 * (mode(here, name).tokens_per_second or 0.0)
+    slow = mode(plan(report(replace(CARD, memory_bytes_per_s=9e9), False)), "plain")
+    assert slow.load == mode(here, "plain").load
+    assert mode(plan(report(CARD, False), weights="fp32"), "plain").load.placement.name != "offload"
 
 
 @pytest.mark.parametrize(
