@@ -315,7 +315,7 @@ def _graphics(facts: HelpFacts) -> str:
     report = facts.report
     if report is None:
         return tr(_LOOKING)
-    if all(gpu.drafts_only for gpu in report.gpus):
+    if all(gpu.by_shaders for gpu in report.gpus):
         return tr("Tenon finds **no graphics card that it can use** here, so models run on the processor.")
     gpu = report.gpus[0]
     if gpu.unified:

@@ -158,8 +158,8 @@ class Settings(Remembered):
     graphics_chip = switch(
         False,
         mark(
-            "Small models draft on the computer's own graphics chip, where that was measured to be faster than the "
-            "processor. This is new: it was tried with a simulated chip only."
+            "Small models draft on the computer's own graphics chip, and a model's first layers compute there, where "
+            "that is predicted to be faster. This is new: it was tried with a simulated chip only."
         ),
         mark("Use the graphics chip"),
     )

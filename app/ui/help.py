@@ -305,7 +305,7 @@ class HelpOpening(QObject):
         """Tell which articles a blank chat offers, as things are now."""
         bundled = self._workspace.settings.model == DEFAULT_MODEL
         report = self._workspace.machine.report
-        card = report is not None and not all(gpu.drafts_only for gpu in report.gpus)
+        card = report is not None and not all(gpu.by_shaders for gpu in report.gpus)
         names = ("size", "which-model" if bundled else "faster", "gpu" if card else "why-mode")
         self.offered.emit([help_library()[name] for name in names])
 

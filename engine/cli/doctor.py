@@ -65,9 +65,9 @@ def _lines(report: MachineReport) -> list[tuple[str, str]]:
     for gpu in report.gpus:
         shared = ", shared with the host" if gpu.unified else ""
         text = f"{gpu.name} ({gpu.device}), {readable(gpu.free_bytes)} free of {readable(gpu.total_bytes)}{shared}"
-        text += ", for drafts" if gpu.drafts_only else ""
+        text += ", by Tenon's own shaders" if gpu.by_shaders else ""
         lines.append(("gpu", text))
-    if all(gpu.drafts_only for gpu in report.gpus):
+    if all(gpu.by_shaders for gpu in report.gpus):
         status = read_status()
         lines.append(("" if report.gpus else "gpu", "none that torch can use"))
         lines += [("", text) for text in (status.sentence, status.chips) if text]

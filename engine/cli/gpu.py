@@ -75,7 +75,7 @@ def _computing(chips: str) -> str:
     from engine.planning.probes.graphics import read_gpus
 
     gpu = max(read_gpus(), key=lambda gpu: gpu.free_bytes, default=None)
-    if gpu is None or gpu.drafts_only:
+    if gpu is None or gpu.by_shaders:
         return f"Torch computes on no GPU here. {chips}"
     return f"Models compute on {gpu.name} ({gpu.device}) through torch, which is faster than the system's driver."
 

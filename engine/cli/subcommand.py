@@ -131,7 +131,8 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--graphics-chip",
         action="store_true",
-        help="let drafts run on the graphics chip through the system's driver, where that was measured to be faster",
+        help="compute drafts and first layers on the graphics chip, through the system's driver, where that is "
+        "predicted to be faster",
     )
 
 

@@ -1,1 +1,1 @@
-"""The graphics chip that a computer has, through WebGPU: a decoder for drafts, with matrices in a file's own blocks."""
+"""A computer's graphics chip, through WebGPU: drafts and first layers, with matrices in a file's own blocks."""

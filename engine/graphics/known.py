@@ -48,8 +48,8 @@ ENDED = mark(
 FAILED = mark("{name} failed while it was measured ({reason}), so Tenon leaves it alone.")
 _NOT_ASKED = mark("Tenon looks for graphics chips when the machine is measured.")
 _FOUND = mark(
-    'Small models can draft on {name} through {interface} if you switch on "Use the graphics chip" in the settings. It '
-    "reads {bytes}/s and computes {products} billion products/s."
+    'Tenon can use {name} through {interface} if you switch on "Use the graphics chip" in the settings. It reads '
+    "{bytes}/s and computes {products} billion products/s."
 )
 
 _FILE_NAME = "graphics-chips.json"

@@ -1,4 +1,4 @@
-"""Speeds of a graphics chip, measured with the shaders that drafts use."""
+"""Speeds of a graphics chip, measured with the shaders that models use."""
 
 from __future__ import annotations
 

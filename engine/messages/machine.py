@@ -61,8 +61,8 @@ class Gpu:
     unified: bool  # True if its memory is the host's: one pool, never counted twice
 
     @property
-    def drafts_only(self) -> bool:
-        """True if Tenon's own shaders compute on it, which drafts alone use (`engine.graphics`), and not torch."""
+    def by_shaders(self) -> bool:
+        """True if Tenon's own shaders compute on it (`engine.graphics`) and not torch."""
         return self.kind in ("vulkan", "metal", "d3d12")
 
 

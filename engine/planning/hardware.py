@@ -182,7 +182,7 @@ def measure_report(
         again: True to measure even if speeds of an idle machine are kept.
     """
     report = read_report()
-    if all(gpu.drafts_only for gpu in report.gpus) and (again or not read_known().key):
+    if all(gpu.by_shaders for gpu in report.gpus) and (again or not read_known().key):
         progress("graphics chips", 0.0)
         ask_drivers(check)
         report = read_report()
@@ -212,7 +212,7 @@ def keep_error(report: MachineReport, key: str, error: PlainError) -> None:
 
 def hardware_hash(report: MachineReport) -> str:
     """Return a hash that changes with everything that speeds depend on."""
-    gpus = tuple((gpu.device, gpu.name, gpu.total_bytes) for gpu in report.gpus if not gpu.drafts_only)
+    gpus = tuple((gpu.device, gpu.name, gpu.total_bytes) for gpu in report.gpus if not gpu.by_shaders)
     disks = tuple((disk.role, disk.folder) for disk in report.disks)
     facts = (report.machine, report.processor, report.memory.total_bytes, gpus, disks, report.torch)
     kernels = (report.kernels, library.built_ns())
@@ -225,7 +225,7 @@ def _measure(
     check: Callable[[], None],
 ) -> Speeds:
     others = OtherWork()
-    torchs = [gpu for gpu in report.gpus if not gpu.drafts_only]
+    torchs = [gpu for gpu in report.gpus if not gpu.by_shaders]
     steps = 1 + len(MEASURED_NAMES) + len(torchs) + len(report.disks)
     done = 0
 
@@ -268,7 +268,7 @@ def kept_speeds(report: MachineReport) -> Speeds | None:
         speeds = from_plain(Speeds, read_cached(cache_folder() / _FILE_NAME)[hardware_hash(report)])
     except (ValueError, KeyError, TypeError):
         return None
-    chips = read_known().speeds if any(gpu.drafts_only for gpu in report.gpus) else {}
+    chips = read_known().speeds if any(gpu.by_shaders for gpu in report.gpus) else {}
     return replace(speeds, gpus={**speeds.gpus, **chips})
 
 

@@ -264,11 +264,11 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
     measured = {} if report.speeds is None else report.speeds.gpus
     # Assumed speeds are those of cards that torch computes on.
     chips = measured if options.graphics_chip or switched_on() else ()
-    usable = [gpu for gpu in report.gpus if vram_budget_bytes != 0 and (not gpu.drafts_only or gpu.device in chips)]
+    usable = [gpu for gpu in report.gpus if vram_budget_bytes != 0 and (not gpu.by_shaders or gpu.device in chips)]
     if not usable:
         return Room(max(host, 0))
     # A chip tells its largest buffer in place of its memory.
-    gpu = max(usable, key=lambda gpu: measured[gpu.device].memory_bytes_per_s if gpu.drafts_only else gpu.free_bytes)
+    gpu = max(usable, key=lambda gpu: measured[gpu.device].memory_bytes_per_s if gpu.by_shaders else gpu.free_bytes)
     free = gpu.free_bytes - _GPU_RESERVE_BYTES
     there = free if vram_budget_bytes is None else min(free, vram_budget_bytes)
     speeds = machine_speeds(report, gpu)
@@ -276,7 +276,7 @@ def read_room(report: MachineReport, options: LoadOptions) -> Room:
     def units(sizes: Sizes, width: int) -> Units:
         return UnitTimes(sizes.config, sizes.weights, speeds, sizes.context).at(width)
 
-    return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units, chip=gpu.drafts_only)
+    return Room(max(host, 0), gpu.device, max(0, there), gpu.unified, units, chip=gpu.by_shaders)
 
 
 def budget_is_free(report: MachineReport, ram_budget_bytes: int) -> bool:

@@ -68,11 +68,11 @@ def _graphics_details(report: MachineReport) -> tuple[str, ...]:
     speed = None if report.speeds is None else report.speeds.gpus.get(gpu.device)
     total, free = figures.size(gpu.total_bytes), figures.size(gpu.free_bytes)
     lines = [tr("{total}, {free} free", total=total, free=free)]
-    if gpu.drafts_only:
-        lines.append(tr("Drafts alone, if switched on in the settings"))
+    if gpu.by_shaders:
+        lines.append(tr("Used if it is switched on in the settings"))
     if gpu.unified:
         lines.append(tr("Shares the computer's memory"))
-    if speed is not None and (gpu.drafts_only or not gpu.unified):
+    if speed is not None and (gpu.by_shaders or not gpu.unified):
         lines.append(tr("Reads {rate}", rate=figures.rate(speed.memory_bytes_per_s)))
     if len(report.gpus) > 1:
         lines.append(tr("and %n more", len(report.gpus) - 1))

@@ -46,7 +46,7 @@ def crash(connection: Connection, chip: Adapter) -> None:
 def test_a_driver_that_computes_on_the_processor_is_no_chip(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
     (gpu,) = read_gpus()
     assert (gpu.device, gpu.name, gpu.unified) == (chip.adapter.device, chip.adapter.name, True)
-    assert gpu.drafts_only
+    assert gpu.by_shaders
     monkeypatch.setenv(SWITCH, "1")
     assert find_adapters() == {}
     assert read_gpus() == ()
@@ -62,7 +62,7 @@ def test_drivers_are_asked_once_in_another_process_and_again_when_they_change(
     (found,) = read_known().chips
     assert found == chip.adapter
     assert min(value for name, value in vars(read_known().speeds[found.device]).items() if name != "packed") > 0
-    assert f"Small models can draft on {found.name} through Vulkan" in chip_sentence()
+    assert f"Tenon can use {found.name} through Vulkan" in chip_sentence()
     assert main(["gpu"]) == 0
     assert chip_sentence() in capsys.readouterr().out
 
