@@ -11,6 +11,8 @@ from engine.graphics.shaders import SHARED_ROWS, TILE, WORKGROUP_ROWS, arrange, 
 from engine.kernels import blocks
 from engine.model.linear import PackedLinear
 
+#: Most rows of the shader that reads a matrix once for some rows; more are multiplied in tiles.
+FEW_ROWS = TILE // 2 - 1
 # Workgroups in one direction of a dispatch (WebGPU's default limit).
 _MOST_WORKGROUPS = 65535
 
@@ -65,7 +67,7 @@ class ChipMatrix:
         """Yield the shaders that multiply so many rows."""
         shared = next(each for each in SHARED_ROWS if each <= count)
         for type, rows, bound in self._parts:
-            if count < TILE // 2:
+            if count <= FEW_ROWS:
                 text, over, down = product(type, shared), -(-rows // WORKGROUP_ROWS), -(-count // shared)
             else:
                 text, over, down = tiled_product(type), -(-rows // TILE), -(-count // TILE)

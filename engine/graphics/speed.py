@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.graphics import shaders
 from engine.graphics.adapters import Chip
-from engine.graphics.matrix import ChipMatrix
+from engine.graphics.matrix import FEW_ROWS, ChipMatrix
 from engine.kernels import blocks
 from engine.kernels.library import Packed
 from engine.messages.machine import GpuSpeed
@@ -18,7 +18,7 @@ from engine.model.linear import PackedLinear
 
 _TYPE = blocks.NAMES["Q4_0"]
 _COLUMNS, _MOST_ROWS, _PROMPT_ROWS = 2048, 65536, 256
-_LAUNCHES, _TRIALS = 100, 3
+_LAUNCHES, _TRIALS, _SHARING = 100, 3, 8
 
 
 def measure_chip(chip: Chip, most_bytes: int, check: Callable[[], None]) -> GpuSpeed:
@@ -46,7 +46,8 @@ def measure_chip(chip: Chip, most_bytes: int, check: Callable[[], None]) -> GpuS
         return fastest_s(lambda: chip.run(steps, back), check)
 
     some = max(64, rows // _PROMPT_ROWS)
-    reading, multiplying = product(1, rows), product(_PROMPT_ROWS, some)
+    reading, sharing, multiplying = product(1, rows), product(_SHARING, rows), product(_PROMPT_ROWS, some)
+    further = max(sharing - reading, 0.01 * reading) / (_SHARING - 1)  # of one row more
     norm = chip.program(shaders.norm(64, 1e-6))
     bound = chip.bound(norm, taken[0], chip.buffer(torch.ones(64)), taken[1])
     launching = fastest_s(lambda: chip.run([(norm, bound, 1, 1)] * _LAUNCHES, back), check)
@@ -60,6 +61,8 @@ def measure_chip(chip: Chip, most_bytes: int, check: Callable[[], None]) -> GpuS
         operator_s=launching / _LAUNCHES,
         from_host_bytes_per_s=x.nbytes / copying,
         packed=True,
+        few_products_per_s=rows * _COLUMNS / further,
+        few_rows=FEW_ROWS,
     )
 
 

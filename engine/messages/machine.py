@@ -75,6 +75,16 @@ class GpuSpeed:
     operator_s: float  # one operator on hardly any data: the launch
     from_host_bytes_per_s: float  # copies from the host's memory, pinned where that can be done
     packed: bool = False  # True if the products are of blocks as files store them, which are read as they are
+    # Products of each further row per second in forwards of at most so many rows, which have a shader of their own
+    few_products_per_s: float = 0.0
+    few_rows: int = 0
+
+    def seconds(self, size_bytes: float, elements: float, rows: int) -> float:
+        """Return the time of multiplying rows with weights of this size and number."""
+        reading_s = size_bytes / self.memory_bytes_per_s
+        if rows <= self.few_rows:
+            return reading_s + (rows - 1) * elements / self.few_products_per_s
+        return max(reading_s, rows * elements / self.products_per_s)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from engine.decoding.costs import Curve
 from engine.decoding.worth import TRIES_SHARE, draft_sizes
 from engine.drafting.kind import DraftKind
 from engine.messages import PromptKind
-from engine.messages.machine import FormatSpeed
 from engine.model.weight_format import WeightFormat
 from engine.placement import PlacementPlan
 from engine.placement.plan import Sizes
@@ -249,9 +248,8 @@ class DraftCost:
         elements = self._draft.read_elements
         gpu = self._speeds.gpu
         if self._on_gpu and gpu is not None:
-            speed = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
             each = self._bytes_each if gpu.packed else _HALF_BYTES
-            computing = speed.seconds(elements * each, width * elements)
+            computing = gpu.seconds(elements * each, elements, width)
             operators = self._draft.layers * (CHIP_LAUNCHES if gpu.packed else LAUNCHES) * gpu.operator_s
         else:
             computing = self._format.seconds(elements * self._bytes_each, width * elements)

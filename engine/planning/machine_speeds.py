@@ -200,10 +200,9 @@ class UnitTimes:
         traffic = 0 if gpu.packed else dequantizing_traffic(self._weights)
         launches = CHIP_LAUNCHES if gpu.packed else LAUNCHES
         each = _DEQUANTIZED_EXPERT_OPERATORS if self._weights.packed else _EXPERT_OPERATORS
-        memory = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
 
         def products_s(size_bytes: float, dequantized: float, elements: float, rows: int = width) -> float:
-            return memory.seconds(size_bytes + traffic * dequantized, rows * elements)
+            return gpu.seconds(size_bytes + traffic * dequantized, elements, rows)
 
         outside = sum(outside_experts(self._config)) / self._config.layers
         experts = self._experts_read(width)
@@ -215,7 +214,7 @@ class UnitTimes:
             exchange=_EXCHANGE_OPERATORS * gpu.operator_s,
             crossing=1.0 / gpu.from_host_bytes_per_s,
             experts=products_s(*experts) + self._experts(width) * each * gpu.operator_s,
-            others=memory.seconds(_HALF_BYTES * outside, width * outside) + LAUNCHES * gpu.operator_s,
+            others=gpu.seconds(_HALF_BYTES * outside, outside, width) + LAUNCHES * gpu.operator_s,
         )
         if not self._speeds.unified:
             return Units(host, device)

@@ -20,6 +20,7 @@ def digest(path: Path, streams: bool = False) -> str:
     from engine.model.packed_loader import load_packed
     from engine.model.token_tree import Draft
     from engine.model.weight_format import stored_format
+    from engine.placement.layer_room import OnDisk
     from engine.placement.resident import Resident
     from engine.placement.streamed import Streamed
     from engine.placement.streamed_experts import StreamedExperts
@@ -34,9 +35,9 @@ def digest(path: Path, streams: bool = False) -> str:
     if not streams:
         source = Resident(load_packed(checkpoint, config, format_))
     elif config.mixture is not None:
-        source = StreamedExperts(checkpoint, config, format_, None, 2)
+        source = StreamedExperts(OnDisk(checkpoint, config, format_), 2)
     else:
-        source = Streamed(checkpoint, config, format_, None, {config.layers - 1}, 1)
+        source = Streamed(OnDisk(checkpoint, config, format_), {config.layers - 1}, 1)
     decoder = Decoder(config, source)
     cache, found = decoder.new_cache(400), hashlib.sha256()
     prompt = [(7 * at) % 290 + 3 for at in range(60)]
