@@ -213,4 +213,6 @@ def test_ctrl_c_ends_it_and_its_engine(llama_folder: Path, tmp_path: Path) -> No
         assert running.http.get("/health").status_code == 200
         os.kill(program.pid, signal.SIGINT)
         out, errors = program.communicate(timeout=30)
-        assert (program.returncode, out, errors) == (0, "", "")
+        # On an emulated ARM board torch's library says that a file of the system is missing.
+        said = [line for line in errors.splitlines() if "MIDR_EL1" not in line]
+        assert (program.returncode, out, said) == (0, "", [])
