@@ -17,7 +17,8 @@ from engine.messages.machine import GpuSpeed
 from engine.model.linear import PackedLinear
 
 _TYPE = blocks.NAMES["Q4_0"]
-_COLUMNS, _MOST_ROWS, _PROMPT_ROWS = 2048, 65536, 256
+# Columns of a small model: longer rows are read faster.
+_COLUMNS, _MOST_ROWS, _PROMPT_ROWS = 1024, 65536, 256
 _LAUNCHES, _TRIALS, _SHARING = 100, 3, 8
 
 
