@@ -178,7 +178,7 @@ class GpuStatus:
     outcome: Outcome | None  # result of its check; None where nothing is installed
     disk_bytes: int  # bytes that removing it would free, unfinished ones included
     sentence: str  # all that in a sentence or two, for the user
-    chips: str  # the graphics chip that drafts can use, or why none; empty where torch computes on a GPU
+    chips: str  # the graphics chip that models can use, or why none; empty where torch computes on a GPU
 
     @property
     def works(self) -> bool:

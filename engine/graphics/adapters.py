@@ -1,7 +1,7 @@
 """The graphics chips that drivers show to this process, and their use: buffers, shaders, one submission a forward.
 
 The package `wgpu` speaks to the system's own driver: Vulkan, Metal or Direct3D 12. A driver is loaded here when a draft
-is placed on its chip, and before that in the process that asks (`engine.graphics.asking`).
+or layers are placed on its chip, and before that in the process that asks (`engine.graphics.asking`).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,7 +47,11 @@ _BUFFERS = {"read": "read-only-storage", "read_write": "storage"}
 # Seconds after which a driver is taken to hang; systems end work of a few seconds by themselves.
 _LONGEST_S = 30
 
+# Content of so many bytes is submitted at once, for until then a copy of it is in the host's memory.
+_LARGE_BYTES = 1 << 20
+
 _resting: set[str] = set()
+_turn = threading.RLock()
 
 Buffer = Any
 
@@ -69,6 +74,13 @@ class Bound:
 
 #: A shader, its buffers, and its workgroups in both directions.
 Step = tuple[Program, Bound, int, int]
+
+
+@contextmanager
+def in_turn() -> Iterator[None]:
+    """Let one thread at a time use the buffers that a chip's texts share: drafts are made beside other replies."""
+    with _turn:
+        yield
 
 
 @cache
@@ -205,6 +217,8 @@ class Chip:
         if content.numel():
             with self._failing():
                 self._device.queue.write_buffer(buffer, 0, content.contiguous().numpy())
+            if content.nbytes >= _LARGE_BYTES:
+                self.run([])
 
     def program(self, text: str) -> Program:
         """Return a shader, made once of its text, whose function is ``main``."""
@@ -262,9 +276,9 @@ class Chip:
                 self._device.queue.submit([encoder.finish()])
                 return torch.empty(0, dtype=torch.int32)
             buffer, size_bytes = result
-            if self._back is None or self._back.size < size_bytes:
-                self._back = self._device.create_buffer(size=size_bytes, usage=_READ)
-            back = self._back
+            back, self._back = self._back, None  # wgpu ends the process if one is used that still waits
+            if back is None or back.size < size_bytes:
+                back = self._device.create_buffer(size=size_bytes, usage=_READ)
             encoder.copy_buffer_to_buffer(buffer, 0, back, 0, size_bytes)
             self._device.queue.submit([encoder.finish()])
             answer = back.map_async(1, 0, size_bytes)
@@ -276,6 +290,7 @@ class Chip:
                 words = bytearray(back.read_mapped(0, size_bytes, copy=False))
             finally:
                 back.unmap()
+            self._back = back
         return torch.frombuffer(words, dtype=torch.int32)
 
     def copy(self, source: Buffer, target: Buffer, size_bytes: int) -> None:

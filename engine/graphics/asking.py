@@ -12,7 +12,7 @@ import psutil
 
 from engine.child_process import belong_to_window, spawning
 from engine.graphics.adapters import Chip, find_adapters, why_none
-from engine.graphics.known import ENDED, FAILED, SILENT, Known, keep_known
+from engine.graphics.known import ENDED, FAILED, SILENT, SWITCH, Known, keep_known
 from engine.graphics.speed import measure_chip
 
 # From a slow disk torch alone takes a while.
@@ -22,12 +22,14 @@ _MOST_BYTES = 256 << 20
 
 
 def ask_drivers(check: Callable[[], None], answer: Callable[[Connection], None] | None = None) -> None:
-    """Ask, and keep the answer; that takes some seconds.
+    """Ask, and keep the answer; that takes some seconds. Nobody is asked where the environment says so.
 
     Args:
         check: Called often; raises to cancel.
         answer: What the process does; by default it asks.
     """
+    if os.environ.get(SWITCH) == "0":
+        return
     known, (ours, theirs) = Known(), spawning().Pipe(duplex=False)
     process = spawning().Process(target=answer or _answer, args=(theirs,), name="tenon-chips", daemon=True)
     process.start()
@@ -42,7 +44,7 @@ def ask_drivers(check: Callable[[], None], answer: Callable[[Connection], None] 
                 continue
             known = ours.recv()
         known = replace(known, speeds={}, problem=SILENT, figures={"seconds": f"{_LONGEST_S:.0f}"})
-    except EOFError:
+    except (EOFError, OSError):  # the second one from Windows, whose pipes cannot be looked into once they end
         process.join(_END_S)
         if process.exitcode:
             known = replace(known, speeds={}, problem=ENDED, figures={"code": str(process.exitcode)})

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.graphics import shaders
-from engine.graphics.adapters import Chip
+from engine.graphics.adapters import Chip, in_turn
 from engine.graphics.layers import ChipLayers, ChipRows, runs_layers
 from engine.kernels.library import Packed
 from engine.kernels.sampling import Ranked
@@ -88,6 +88,7 @@ class ChipDecoder:
         cpu, rows = torch.device("cpu"), self._layers.new_rows()
         return KVCache((), capacity_tokens, torch.float32, cpu, limit, beside=rows)
 
+    @in_turn()
     def forward(
         self,
         tokens: Tensor,

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +19,8 @@ from engine.json_text import from_plain
 from engine.messages.machine import GpuSpeed
 from engine.sentences import figure, mark, readable, say
 
-#: With 0 no driver is asked. With 1 drafts use a chip though no option says so; with SOFTWARE they do too, and a driver
-#: that computes on the processor counts as a chip, which tests need.
+#: With 0 no driver is asked. With 1 a chip is used though no option says so; with SOFTWARE too, and a driver that
+#: computes on the processor counts as a chip, which tests need.
 SWITCH, SOFTWARE = "TENON_GRAPHICS", "software"
 #: Files and folders that change with the drivers, and cost nothing to read.
 DRIVERS = (
@@ -104,12 +105,12 @@ def keep_crash(process_id: int | None, code: int | None) -> None:
 
 
 def switched_on() -> bool:
-    """Return whether the environment lets drafts use a chip."""
+    """Return whether the environment lets models use a chip."""
     return os.environ.get(SWITCH, "") in ("1", SOFTWARE)
 
 
 def chip_sentence() -> str:
-    """Say which chip drafts can use, or why none."""
+    """Say which chip models can use, or why none."""
     known = read_known()
     measured = [adapter for adapter in known.chips if adapter.device in known.speeds]
     if not measured:
@@ -139,5 +140,5 @@ def state_of(paths: Iterable[Path]) -> list[tuple[str, object]]:
 
 
 def _key() -> str:
-    facts = (state_of(DRIVERS), platform.release(), os.environ.get(SWITCH) == SOFTWARE)
+    facts = (state_of(DRIVERS), platform.release(), os.environ.get(SWITCH) == SOFTWARE, find_spec("wgpu") is not None)
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.graphics import shaders
-from engine.graphics.adapters import Bound, Buffer, Chip, Program, Step, rest
+from engine.graphics.adapters import Bound, Buffer, Chip, Program, Step, in_turn, rest
 from engine.graphics.matrix import ChipMatrix
 from engine.model.config import ModelConfig
 from engine.model.footprint import layer_elements
@@ -72,6 +72,7 @@ class ChipRows:
         """Bytes that are taken now."""
         return sum(buffer.size for buffer in self._buffers if buffer is not None)
 
+    @in_turn()
     def resize(self, rows: int, kept: int) -> None:
         """Take memory for so many rows, and keep the first ones."""
         layers, before, self._buffers = self._layers, self._buffers, []
@@ -82,6 +83,7 @@ class ChipRows:
             self._buffers.append(buffer)
         self.bound = [layers.bind_cache(index, self._buffers[owner]) for index, owner in enumerate(layers.owners)]
 
+    @in_turn()
     def move(self, length: int, rows: Sequence[int]) -> None:
         """Move uncommitted rows to the front, which rise: what is kept was drafted after the path that it follows."""
         layers = self._layers
@@ -226,6 +228,7 @@ class ChipLayers:
         """Return room for the keys and values of a text."""
         return ChipRows(self)
 
+    @in_turn()
     def forward(
         self,
         hidden: Tensor,

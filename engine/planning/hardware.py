@@ -273,6 +273,7 @@ def kept_speeds(report: MachineReport) -> Speeds | None:
 
 
 def _keep_speeds(report: MachineReport, speeds: Speeds) -> None:
+    speeds = replace(speeds, gpus={device: one for device, one in speeds.gpus.items() if not one.packed})
     write_cached(cache_folder() / _FILE_NAME, {hardware_hash(report): asdict(speeds)})
 
 

@@ -77,6 +77,7 @@ _USUAL_NODES = 15
 _WORTH = 1.15
 
 NO_GPU = mark("There is no GPU that Tenon can use here.")
+_NOT_ON_CHIP = mark("Tenon cannot compute this model's layers on a graphics chip in {name} weights.")
 _NO_GPU_FOR_DRAFT = mark("There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model.")
 _NO_GPU_FOR_DRAFTS = mark("There is no GPU that Tenon can use here, so the drafts run on the CPU beside the model.")
 _ONE_ON_GPU, _ONE_ON_CPU = mark("draft on the GPU, {where}"), mark("draft on the CPU, {where}")
@@ -536,7 +537,7 @@ class LoadPlanner:
         """Yield sentences about the part of the mode's placement that the GPU has no room for."""
         about = PLACEMENTS[mode.placements[0]]
         asked = about.fit(sizes, replace(self.room, host_bytes=_BOUNDLESS, device_bytes=_BOUNDLESS), self._most_layers)
-        if self.room.device and asked is None:
+        if self.room.device and asked is None and not (self.room.chip and self._most_layers):
             return  # no layer was to be there
         if not isinstance(placement, about):
             yield paragraph(self.gpu_refusal(mode, sizes), say("The model runs on the CPU alone."))
@@ -554,6 +555,8 @@ class LoadPlanner:
             return say(NO_GPU)
         there = replace(room, host_bytes=_BOUNDLESS, unified=False)
         about = PLACEMENTS[mode.placements[0]]
+        if room.chip and about.fit(sizes, replace(there, device_bytes=_BOUNDLESS), self._most_layers) is None:
+            return say(_NOT_ON_CHIP, name=sizes.weights.name)
         if about.fit(about.suited(sizes), there, self._most_layers) is None:
             return say(
                 "Not even one layer fits into the {free_bytes} that are free on the GPU.",

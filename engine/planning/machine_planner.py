@@ -12,6 +12,7 @@ from math import exp, inf, log, log2
 from statistics import median
 from typing import Any
 
+from engine.decoding.worth import LARGEST
 from engine.drafting.kind import DraftKind
 from engine.messages import LoadOptions, MachineReport, ModePrediction, OptionValue, PlanReport, WidthSpeed
 from engine.messages.machine import PlainError
@@ -19,7 +20,6 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MEMORY_TITLES, MODES, Mode
-from engine.modes.mode import STREAMED_NODES
 from engine.placement import PLACEMENTS
 from engine.planning.cost_model import (
     DraftCost,
@@ -494,7 +494,7 @@ class MachinePlanner:
         self, mode: Mode, load: LoadPlan, drafts: Drafts, profile: Profile
     ) -> tuple[TargetCost, Round, DraftsCost | None]:
         """Return the round that a mode's schedule arrives at, with the costs that it comes from."""
-        target, nodes = self._cost(load, profile), _most_nodes(mode, load)
+        target, nodes = self._cost(load, profile), self._most_nodes(mode, load)
         if taken := mode.taken(drafts):
             drafting = self._drafts_cost(mode, load, drafts, profile)
             expected = self._expected(mode, taken, profile, nodes)
@@ -512,6 +512,13 @@ class MachinePlanner:
             looked_up = profile.expectation(drafter_key(_LOOKUP), lookup_expectation())
             before = best_expectation([*alone, looked_up], nodes)
         return profile.expectation(self._drafter(mode, drafts), before)
+
+    def _most_nodes(self, mode: Mode, load: LoadPlan) -> int:
+        """Return the most nodes of a mode's drafts, as `engine.reply.ReplyRun` has them."""
+        streams = load.placement.streams and self._target.config.mixture is None
+        values = mode.values(self._options.mode_options, streams)
+        nodes: int = values.get("draft_nodes", LARGEST if streams else 15)
+        return nodes
 
     def _drafter(self, mode: Mode, drafts: Drafts) -> str:
         return drafter_of(mode, self._options.mode_options, drafts)
@@ -533,7 +540,7 @@ class MachinePlanner:
         if drafting is None or mode.takes_several or mode.drafts_ahead or any(one.by_levels for one in drafts):
             return ()
         profile = self._profiles(load.weights.name)
-        nodes = _most_nodes(mode, load)
+        nodes = self._most_nodes(mode, load)
         expected = self._expected(mode, drafts, profile, nodes)
         measured = profile.width_speeds(self._drafter(mode, drafts))
         rounds = (plain_round(target), *drafted_rounds(target, drafting, expected, nodes))
@@ -612,10 +619,3 @@ def _with_reasons(modes: Sequence[ModePlan], chosen: str, why: str) -> tuple[Mod
         replace(mode, passed_over=(mode.passed_over or why) if place < ahead else "")
         for place, mode in enumerate(modes)
     )
-
-
-def _most_nodes(mode: Mode, load: LoadPlan) -> int:
-    """Return the most nodes of a mode's draft."""
-    streams = load.placement.streams
-    nodes: int = mode.values({}, streams).get("draft_nodes", STREAMED_NODES if streams else 15)
-    return nodes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,19 @@ def test_a_node_says_what_its_path_says(one_decoder: ChipDecoder, data: st.DataO
     alone = decoder.new_cache(600)
     expected = read(decoder, alone, [*text[:cut], 5, 6])
     assert torch.allclose(torch.tensor(again.shares), torch.tensor(expected.shares), atol=FAR)
+
+
+def test_texts_of_two_threads_do_not_meet(chip: Chip, folders: Callable[[str], Path]) -> None:
+    """A reply's draft is made while another's rows are committed."""
+    decoder, texts = load(chip, folders("qwen3")), (range(3, 43), range(90, 50, -1))
+
+    def each(text: Sequence[int]) -> list[Ranked]:
+        cache = decoder.new_cache(64)
+        return [read(decoder, cache, [token]) for token in text]
+
+    expected = list(map(each, texts))
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(each, texts)) == expected
 
 
 def test_a_cache_grows_and_is_given_back(chip: Chip, folders: Callable[[str], Path]) -> None:

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 import torch
 
@@ -24,8 +25,9 @@ from engine.graphics.adapters import Chip, find_adapters, memory_of, open_chip, 
 from engine.graphics.asking import ask_drivers
 from engine.graphics.known import SWITCH, Adapter, Known, chip_sentence, keep_known, read_known
 from engine.messages import LoadOptions
-from engine.messages.machine import GpuSpeed
+from engine.messages.machine import GpuSpeed, HostSpeed, PlainError, Speeds
 from engine.placement.device import answers
+from engine.planning import hardware
 from engine.planning.hardware import free_device_bytes, held_device_bytes, measure_report, read_report
 from engine.planning.machine_speeds import read_room
 from engine.planning.probes.graphics import read_gpus
@@ -81,6 +83,31 @@ def test_drivers_are_asked_once_in_another_process_and_again_when_they_change(
 def test_no_driver_is_asked_where_that_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SWITCH, "0")
     assert read_gpus() == ()
+    ask_drivers(lambda: pytest.fail("a driver is asked"))
+
+
+def test_a_chip_whose_package_comes_or_goes_is_asked_again(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_known().chips
+    monkeypatch.setattr(known, "find_spec", lambda name: None)
+    assert read_known() == Known()
+
+
+def test_speeds_of_a_chip_that_fails_later_are_forgotten(chip: Chip) -> None:
+    host = HostSpeed(1e9, 1e-6, {})
+    keep_known(Known(chips=(chip.adapter,), speeds={chip.adapter.device: SPEED}))
+    hardware._keep_speeds(read_report(), Speeds("2026-11-30T12:00:00+00:00", host, {}, {}))
+    hardware.keep_error(read_report(), "one", PlainError(1000, 1.5))
+    assert read_report().speeds.gpus == {chip.adapter.device: SPEED}  # type: ignore[union-attr]
+    keep_known(Known(chips=(chip.adapter,)))
+    assert read_report().speeds.gpus == {}  # type: ignore[union-attr]
+
+
+def test_what_is_written_is_held_once(chip: Chip) -> None:
+    """The host's copy of what a chip is to take, as long as nothing is submitted, would be held beside it."""
+    content, process = torch.ones(4 << 20, dtype=torch.uint8), psutil.Process()
+    before, taken = process.memory_info().rss, [chip.buffer(content) for _ in range(64)]
+    chip.run([], (taken[-1], 4))
+    assert process.memory_info().rss - before < 1.5 * 64 * content.nbytes
 
 
 @pytest.mark.parametrize(("option", "environment"), [(True, ""), (False, "1"), (False, "")])
@@ -111,6 +138,24 @@ def test_a_driver_that_hangs_when_asked_is_a_sentence_and_remembered(monkeypatch
     assert "did not answer in 0 s" in chip_sentence()
     assert read_known().key  # so that it is not asked again
     assert read_gpus() == ()
+
+
+def test_a_pipe_of_windows_ends_as_others_do(chip: Chip, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended:
+        exitcode = 0
+
+        def poll(self, seconds: float) -> bool:
+            raise BrokenPipeError
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda *given: None
+
+    ended = Ended()
+    monkeypatch.setattr(
+        asking, "spawning", lambda: SimpleNamespace(Pipe=lambda duplex: (ended, ended), Process=lambda **named: ended)
+    )
+    ask_drivers(lambda: None)
+    assert read_known().problem == ""
 
 
 def test_no_chip_of_a_driver_that_crashes_is_used(chip: Chip) -> None:
@@ -162,8 +207,9 @@ def test_a_driver_that_does_not_answer_in_a_reply_is_left_alone(chip: Chip, monk
     monkeypatch.setattr(adapters, "_LONGEST_S", 0)
     buffer = chip.buffer(4)
     monkeypatch.setattr(chip, "_back", None)
-    with pytest.raises(RuntimeError, match="it did not answer"):
-        chip.run([], (buffer, 4))
+    for _ in range(2):  # a draft, and then the model's layers
+        with pytest.raises(RuntimeError, match="it did not answer"):
+            chip.run([], (buffer, 4))
     assert rests(chip.adapter.device)
 
 

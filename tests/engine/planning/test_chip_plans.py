@@ -84,6 +84,16 @@ def test_layers_are_on_a_chip_that_was_measured_to_be_faster_and_runs_them() -> 
     assert mode(plan(report(CARD, False), weights="fp32"), "plain").load.placement.name != "offload"
 
 
+def test_a_model_that_no_chip_runs_is_refused_for_that_reason() -> None:
+    found = plan(report(CARD, False), weights="fp32")
+    refused = next(one for one in found.modes if one.mode == "offload")
+    said = "Tenon cannot compute this model's layers on a graphics chip in fp32 weights."
+    assert refused.refusal == said
+    assert f"{said} The model runs on the CPU alone." in refused.load.notes  # type: ignore[union-attr]
+    full = next(one for one in plan(report(CARD, False, GB // 2)).modes if one.mode == "offload")
+    assert "Not even one layer fits" in full.refusal
+
+
 @pytest.mark.parametrize(
     ("speed", "options"),
     [

@@ -624,7 +624,14 @@ def test_wide_trees_are_taken_where_rows_cost_little() -> None:
 def test_drafts_of_a_streamed_model_are_as_wide_as_its_schedule_makes_them() -> None:
     plan = plan_machine(machine("laptop-16gb-2gb"), target("llama-7b"), small_draft(), LoadOptions(weights="bf16"))
     assert plan.mode("plain").load.placement.streams
-    assert [plan.mode(name).draft_nodes for name in ("dovetail", "llmcad")] == [63, 63]
+    assert [plan.mode(name).draft_nodes for name in ("dovetail", "llmcad", "lookup")] == [63, 63, 31]
+    for options in ({"as_published": True}, {"draft_nodes": 15}):
+        wanted = LoadOptions(weights="bf16", mode_options=options)
+        plan = plan_machine(machine("laptop-16gb-2gb"), target("llama-7b"), small_draft(), wanted)
+        assert plan.mode("dovetail").draft_nodes == 15
+    mixture = plan_machine(machine("laptop-8gb"), target("qwen3-30b-a3b"), small_draft(), LoadOptions(weights="bf16"))
+    assert mixture.mode("dovetail").load.placement.name == "stream"
+    assert mixture.mode("dovetail").draft_nodes <= 15  # more rows read more experts
 
 
 def with_prompt_tokens(name: str, model: str, tokens: tuple[float, ...] = ()) -> MachinePlan:
