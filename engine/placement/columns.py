@@ -390,7 +390,7 @@ class Columns(Resident):
     """
 
     def __init__(self, host: ModelWeights, source: TargetSource, plan: ColumnsPlan) -> None:
-        self.boundary = plan.boundary  # boundary of attention; a changed one counts from the next forward on
+        self._boundary = plan.boundary
         self._config, self._dtype, self._link = source.config, source.device_type, source.link
         self._rows_link = SharedLink(source.link.device) if plan.shared else source.link
         self._whole_head = host.head
@@ -408,15 +408,9 @@ class Columns(Resident):
         return ()
 
     def new_far_rows(self, capacity_tokens: int) -> DividedRows | None:
-        if not self.boundary.share:
+        if not self._boundary.share:
             return None
-        return DividedRows(
-            self._config,
-            capacity_tokens,
-            lambda length: self.boundary.rows(length),
-            self._dtype,
-            self._rows_link,
-        )
+        return DividedRows(self._config, capacity_tokens, self._boundary.rows, self._dtype, self._rows_link)
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
