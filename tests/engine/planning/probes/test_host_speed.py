@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.messages.machine import FormatSpeed
+from engine.messages.machine import FormatSpeed, GpuSpeed
 from engine.model.weight_format import weight_format
 from engine.planning.kernel_table import matrix_size
 from engine.planning.probes.graphics import measure_gpu
@@ -43,5 +43,12 @@ def test_equation_4() -> None:
 
 def test_a_gpus_speeds_are_measured_within_its_memory() -> None:
     found = measure_gpu(torch.device("cpu"), torch.bfloat16, 16 << 20, lambda: None)
-    assert min(value for name, value in vars(found).items() if name != "packed") > 0
+    assert min(found.memory_bytes_per_s, found.products_per_s, found.operator_s, found.from_host_bytes_per_s) > 0
     assert not found.packed
+
+
+def test_each_further_row_of_a_chips_narrow_forward_takes_its_time() -> None:
+    chip = GpuSpeed(100.0, 50.0, 1e-6, 1e9, packed=True, few_products_per_s=10.0, few_rows=4)
+    assert [chip.seconds(100.0, 10.0, rows) for rows in (1, 3, 8)] == [1.0, 3.0, 1.6]
+    torchs = GpuSpeed(100.0, 50.0, 1e-6, 1e9)
+    assert [torchs.seconds(100.0, 10.0, rows) for rows in (1, 3, 8)] == [1.0, 1.0, 1.6]
