@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import socket
+import sys
 from collections.abc import Sequence
 from types import FrameType
 
@@ -116,8 +117,8 @@ class Application:
         self.window.first_run.begin()
         self.errors.happened.connect(self.window.trouble.tell_uncaught)
         instance.asked.connect(self.window.opener.open)
-        self.opened_files = OpenedFiles(self.qt)
-        self.opened_files.opened.connect(self.window.opener.open)
+        if sys.platform == "darwin":  # other systems send no such event, and it sees each of all objects
+            OpenedFiles(self.qt).opened.connect(self.window.opener.open)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self._begin)
         check = UpdateCheck(self.workspace.settings, self.window)
