@@ -7,6 +7,8 @@ Import-light on purpose: the engine's process is spawned, and spawning imports t
 
 from __future__ import annotations
 
+import builtins
+import gc
 import multiprocessing
 import os
 import sys
@@ -51,6 +53,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if problem:
         print(f"tenon: {problem}", file=sys.stderr)
         return 2
+    gc.disable()  # until the first paint nearly all that is made stays; from then on `GarbageInWindowThread` collects
+    plain_import = builtins.__import__
+    import PySide6.QtCore  # noqa: F401
+
+    # PySide's own reads the source of every module, in case it asks for `__feature__`, which none does.
+    builtins.__import__ = plain_import
     if tested:
         return _self_test(arguments[1:])
     from app.bootstrap import run

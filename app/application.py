@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
+import sys
 from collections.abc import Sequence
 from types import FrameType
 
@@ -20,7 +22,6 @@ from app.ui.main_window import MainWindow
 from app.ui.opener import OpenedFiles
 from app.ui.theme.theme import Theme, apply_appearance
 from app.ui.updates import Updates
-from app.version import version
 
 
 class TerminationSignals(QObject):
@@ -116,11 +117,11 @@ class Application:
         self.window.first_run.begin()
         self.errors.happened.connect(self.window.trouble.tell_uncaught)
         instance.asked.connect(self.window.opener.open)
-        self.opened_files = OpenedFiles(self.qt)
-        self.opened_files.opened.connect(self.window.opener.open)
+        if sys.platform == "darwin":  # other systems send no such event, and it sees each of all objects
+            OpenedFiles(self.qt).opened.connect(self.window.opener.open)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self._begin)
-        check = UpdateCheck(self.workspace.settings, version(), self.window)
+        check = UpdateCheck(self.workspace.settings, self.window)
         self.updates = Updates(check, ProgramWatch(own_program(), self.window), self.window)
         self.first_paint.happened.connect(self.updates.begin)
         self.signals = TerminationSignals()
@@ -141,6 +142,7 @@ class Application:
             self.errors.remove()
 
     def _begin(self) -> None:
+        gc.freeze()  # modules and widgets: collections would go through them all, and find next to nothing
         if self._record.ended_badly:
             self.window.trouble.tell_bad_end(self._record.crash_trace)
         self.workspace.start()  # what that has to tell of the chats matters more

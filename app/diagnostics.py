@@ -16,10 +16,10 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib import metadata
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import platformdirs
 import psutil
@@ -28,6 +28,9 @@ from app.chat.engine_state import EngineState
 from app.version import version_of
 from engine.errors import EngineStopped, TenonError
 from engine.messages import ErrorReport
+
+if TYPE_CHECKING:
+    from importlib.metadata import PackageMetadata
 
 _log = logging.getLogger(__name__)
 
@@ -295,6 +298,8 @@ def components() -> list[Component]:
         Component("Lucide icons", "", "ISC"),
         Component("STIX Two Math", "", "OFL-1.1"),
     ]
+    from importlib import metadata  # a start does without
+
     for package in _PACKAGES:
         try:
             about = metadata.metadata(package)
@@ -305,7 +310,7 @@ def components() -> list[Component]:
     return [Component("Tenon", "", "Apache-2.0"), model, *sorted(found, key=lambda one: one.name.lower())]
 
 
-def _licence(about: metadata.PackageMetadata) -> str:
+def _licence(about: PackageMetadata) -> str:
     """Return the short name of a licence; some packages put its whole text where the name belongs."""
     for field in ("License-Expression", "License"):
         lines = "".join(about.get_all(field) or []).strip().splitlines()

@@ -10,9 +10,8 @@ Importing this package costs next to nothing; the first use of `Engine` imports 
 
 import gc
 import os
+from importlib import import_module
 from typing import Any
-
-from engine import errors, messages
 
 __all__ = ["Engine", "errors", "messages"]
 
@@ -33,4 +32,6 @@ def __getattr__(name: str) -> Any:
             if collecting:
                 gc.enable()
         return Engine
+    if name in __all__:
+        return import_module(f"engine.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

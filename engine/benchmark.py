@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from statistics import median
 
 from engine import messages
 
@@ -193,6 +192,8 @@ def _row(
     mode: str, replies: Sequence[tuple[messages.PromptKind, messages.Reply]], promised: float | None
 ) -> messages.BenchmarkRow:
     """One mode's figures over its replies."""
+    from statistics import median  # with decimal numbers and fractions, which a start needs for nothing
+
     timings = [reply.timings for _, reply in replies]
     kinds = dict.fromkeys(kind for kind, _ in replies)
     by_kind = {str(kind): _speed([reply for own, reply in replies if own == kind]) for kind in kinds}

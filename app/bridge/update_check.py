@@ -14,7 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.settings.settings import Settings
-from app.version import HOMEPAGE, RELEASES_KEY
+from app.version import HOMEPAGE, RELEASES_KEY, version
 from engine.hub.installed import cache_folder
 from engine.json_text import read_json
 
@@ -45,7 +45,6 @@ class UpdateCheck(QObject):
 
     Args:
         settings: ``check_for_updates`` decides each time.
-        version: The one that runs.
         address: The server to ask.
         key: minisign's public key, in base64.
         stamp: A file whose time is when there was an answer last; None for the usual place.
@@ -56,7 +55,6 @@ class UpdateCheck(QObject):
     def __init__(
         self,
         settings: Settings,
-        version: str,
         parent: QObject | None = None,
         address: str = ADDRESS,
         key: str = RELEASES_KEY,
@@ -64,7 +62,6 @@ class UpdateCheck(QObject):
     ) -> None:
         super().__init__(parent)
         self._settings = settings
-        self._version = version
         self._address = address
         self._key = key
         self._stamp = stamp or cache_folder() / "update-check"
@@ -95,7 +92,7 @@ class UpdateCheck(QObject):
         with suppress(OSError):
             self._stamp.parent.mkdir(parents=True, exist_ok=True)
             self._stamp.touch()
-        if is_newer(latest.version, self._version):
+        if is_newer(latest.version, version()):
             with suppress(RuntimeError):  # the window was closed meanwhile
                 self.found.emit(latest)
 

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock, Timeout
-
 from engine.errors import InvalidOption, TenonError
 from engine.files import LOGGER, file_trouble, read_file, set_aside
 from engine.hub.record import write_json
@@ -28,6 +26,8 @@ def held_alone(path: Path, refusal: TenonError, patience_s: float = 0.0) -> Iter
 
     A lock with patience may be taken again by the thread that holds it.
     """
+    from filelock import FileLock, Timeout  # reading a list takes none
+
     lock = FileLock(path, is_singleton=patience_s > 0)
     try:
         lock.acquire(timeout=patience_s)

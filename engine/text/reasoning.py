@@ -13,7 +13,6 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.families import LINES
 from engine.text.detokenizer import overlap
 from engine.text.tool_calls.argument_calls import ATEM_MARKS
 from engine.text.tool_calls.harmony import CALL, CHANNEL, MARKS, MESSAGE, OPENING, START
@@ -326,12 +325,14 @@ _MUSE = Channels(
     thinks="to=self",
     ends=("<|eom|>", "<|eot|>"),
 )
-_OWN = tuple(Marked(own.opened, own.closed, own.marks) for line in LINES if (own := line.thinking) is not None)
 
 
 def template_reasoning(source: str) -> Reasoning:
     """Return the words of a chat template."""
+    from engine.families import LINES  # a file for each, which a window needs for nothing else
+
     for words, mark in ((_HARMONY, CHANNEL), (_MUSE, _MUSE.thinks)):
         if mark in source and MESSAGE in source:
             return words
-    return next((own for own in _OWN if all(mark in source for mark in own.marks)), _THINK)
+    own = (line.thinking for line in LINES if line.thinking and all(mark in source for mark in line.thinking.marks))
+    return next((Marked(words.opened, words.closed, words.marks) for words in own), _THINK)

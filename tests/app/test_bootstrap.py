@@ -50,6 +50,25 @@ def test_a_subcommand_goes_to_the_command_line_without_qt() -> None:
     assert done.stdout.strip() == "['ask', 'hi']"
 
 
+def test_a_window_begins_without_collections_sources_and_what_it_does_not_need() -> None:
+    code = (
+        "import builtins, gc, linecache, sys, types\n"
+        "fake = types.ModuleType('app.bootstrap')\n"
+        "def run(paths):\n"
+        "    import app.application\n"
+        "    needless = {'engine.families', 'filelock', 'importlib.metadata', 'statistics'} & set(sys.modules)\n"
+        "    print(gc.isenabled(), builtins.__import__.__name__, len(linecache.cache) > 50, needless)\n"
+        "    return 0\n"
+        "fake.run = run\n"
+        "sys.modules['app.bootstrap'] = fake\n"
+        "from app.__main__ import main\n"
+        "sys.exit(main([]))\n"
+    )
+    done = python(code, QT_QPA_PLATFORM="offscreen")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "False __import__ False set()"
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
 @pytest.mark.parametrize(
     "displays",

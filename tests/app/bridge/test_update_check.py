@@ -94,7 +94,7 @@ def listener(releases: Releases, folder: Path, switched_on: bool = True) -> List
     settings = Settings()
     settings.check_for_updates = switched_on
     stamp = folder / "cache" / "stamp"
-    return Listener(UpdateCheck(settings, "0.1.0", None, releases.address, releases.key, stamp))
+    return Listener(UpdateCheck(settings, None, releases.address, releases.key, stamp))
 
 
 def test_it_is_off_by_default() -> None:
@@ -111,7 +111,7 @@ def test_without_a_key_nobody_is_asked(qtbot: QtBot, releases: Releases, tmp_pat
     releases.say("9.0")
     settings = Settings()
     settings.check_for_updates = True
-    check = UpdateCheck(settings, "0.1.0", None, releases.address, "", tmp_path / "stamp")
+    check = UpdateCheck(settings, None, releases.address, "", tmp_path / "stamp")
     assert Listener(check).check() == []
     assert releases.asked == 0
 

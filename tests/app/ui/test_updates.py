@@ -17,7 +17,7 @@ from tests.support.scripted_workspace import ScriptedWorkspace
 
 @pytest.fixture
 def updates(window: MainWindow, workspace: ScriptedWorkspace, tmp_path: Path) -> Updates:
-    check = UpdateCheck(workspace.settings, version(), window, stamp=tmp_path / "stamp")
+    check = UpdateCheck(workspace.settings, window, stamp=tmp_path / "stamp")
     return Updates(check, ProgramWatch(None, window), window)
 
 
