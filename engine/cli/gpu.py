@@ -76,7 +76,7 @@ def _computing(chips: str) -> str:
 
     gpu = max(read_gpus(), key=lambda gpu: gpu.free_bytes, default=None)
     if gpu is None or gpu.by_shaders:
-        return f"Torch computes on no GPU here. {chips}"
+        return f"Torch computes on no GPU here. {chips}".rstrip()
     return f"Models compute on {gpu.name} ({gpu.device}) through torch, which is faster than the system's driver."
 
 

@@ -47,6 +47,7 @@ ENDED = mark(
     "again when the machine is measured again or a driver has changed."
 )
 FAILED = mark("{name} failed while it was measured ({reason}), so Tenon leaves it alone.")
+_OFF = mark("TENON_GRAPHICS=0 in the environment keeps Tenon from asking drivers for graphics chips.")
 _NOT_ASKED = mark("Tenon looks for graphics chips when the machine is measured.")
 _FOUND = mark(
     'Tenon can use {name} through {interface} if you switch on "Use the graphics chip" in the settings. It reads '
@@ -56,7 +57,7 @@ _FOUND = mark(
 _FILE_NAME = "graphics-chips.json"
 # How systems say that a process has crashed: signals, and Windows' codes of errors.
 _CRASHES = {-getattr(signal, name, 0) for name in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE")} - {0}
-_WINDOWS_ERROR = 0xC0000000
+_WINDOWS_ERROR, _CONSOLE_CLOSED = 0xC0000000, 0xC000013A
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,13 @@ class Known:
 
 def read_known() -> Known:
     """Return the last answer of the drivers, an empty one if they have changed since."""
+    if os.environ.get(SWITCH) == "0":
+        return Known(problem=_OFF)
     try:
         known = from_plain(Known, read_cached(cache_folder() / _FILE_NAME))
     except ValueError:
         return Known()
-    return known if known.key == _key() and os.environ.get(SWITCH) != "0" else Known()
+    return known if known.key == _key() else Known()
 
 
 def keep_known(known: Known) -> None:
@@ -99,7 +102,7 @@ def keep_known(known: Known) -> None:
 
 def keep_crash(process_id: int | None, code: int | None) -> None:
     """Leave the chips alone if a process has crashed that had one open."""
-    crashed = code is not None and (code in _CRASHES or code >= _WINDOWS_ERROR)
+    crashed = code is not None and (code in _CRASHES or _WINDOWS_ERROR <= code != _CONSOLE_CLOSED)
     if crashed and read_known().process_id == process_id:
         keep_known(Known(problem=ENDED, figures={"code": str(code)}))
 
