@@ -47,7 +47,7 @@ ENDED = mark(
     "again when the machine is measured again or a driver has changed."
 )
 FAILED = mark("{name} failed while it was measured ({reason}), so Tenon leaves it alone.")
-_OFF = mark("TENON_GRAPHICS=0 in the environment keeps Tenon from asking drivers for graphics chips.")
+_OFF = mark("Graphics chips are switched off for this start, so their drivers are not asked.")
 _NOT_ASKED = mark("Tenon looks for graphics chips when the machine is measured.")
 _FOUND = mark(
     'Tenon can use {name} through {interface} if you switch on "Use the graphics chip" in the settings. It reads '

@@ -240,9 +240,12 @@ class MachinePlanner:
         Raises:
             InvalidOption: there is no such weight format.
         """
-        # Of equal predictions, modes without a GPU come first, then those for fewer kinds of draft or that draft
-        # ahead.
-        modes = sorted(MODES.values(), key=lambda mode: (mode.needs_gpu, len(mode.drafts), not mode.drafts_ahead))
+        # Of equal predictions, modes without a GPU come first, then those without a draft, those that draft ahead, and
+        # those for fewer kinds of draft.
+        modes = sorted(
+            MODES.values(),
+            key=lambda mode: (mode.needs_gpu, bool(mode.drafts), not mode.drafts_ahead, len(mode.drafts)),
+        )
         plans = self._at_one_load([self._mode(mode) for mode in modes])
         chosen: ModePlan | None = None
         for plan in plans:
