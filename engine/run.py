@@ -225,7 +225,7 @@ def _mode(options: LoadOptions, drafts: Sequence[DraftKind], plan: MachinePlan) 
         ahead = MODES["llmcad"]
         if draft.kind in ahead.drafts and options.memory in (AUTO, ahead.memory):
             speeds = [plan.mode(one.name).tokens_per_second or 0.0 for one in (mode, ahead)]
-            if options.memory != AUTO or speeds[1] > speeds[0]:
+            if options.memory != AUTO or 0.0 < speeds[1] >= speeds[0]:
                 mode = ahead
     else:
         (word,) = options.drafts
