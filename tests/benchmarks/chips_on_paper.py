@@ -39,7 +39,7 @@ def laptop(name: str) -> MachineReport:
 def rows(name: str, here: MachineReport) -> list[str]:
     """Return the table's rows of a laptop: where layers and draft are, tokens a second, seconds to the first token."""
     facts, draft = packed_pair()
-    planner = MachinePlanner(here, facts, (draft,), LoadOptions())
+    planner = MachinePlanner(here, facts, (draft,), LoadOptions(graphics_chip=True))
     plan, found = planner.plan(), []
     for one in plan.modes:
         if one.load is None or one.mode not in SHOWN or one.refusal:
