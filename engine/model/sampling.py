@@ -35,6 +35,8 @@ from engine.text.output_form import TokenMask
 _MASK_64 = (1 << 64) - 1
 # Error of shares of one when they are added in another order; ROUNDING_ERROR in csrc/sampling.c.
 _ROUNDING = 1e-12
+# Logits by a lower temperature are beyond float32, and the likeliest token has the whole probability.
+_GREEDY_BELOW = 1e-30
 _OUTSIDE = {
     "temperature": mark("The temperature is {value}, but it must be between 0 and 100."),
     "top_k": mark("The top-k is {value}, but it must be a whole number from 0 (all tokens) on."),
@@ -102,6 +104,8 @@ class Sampler:
             InvalidOption: a value is out of its range.
         """
         own = self.penalties
+        if 0.0 < self.temperature < _GREEDY_BELOW:
+            object.__setattr__(self, "temperature", 0.0)
         for name in ("temperature", "top_k", "top_p", "min_p", "repetition_penalty"):
             _require_inside(name, getattr(self, name))
         for name, value in (("presence", own.presence), ("frequency", own.frequency)):

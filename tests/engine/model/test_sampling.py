@@ -88,6 +88,14 @@ def test_greedy_takes_the_best_and_ignores_the_filters() -> None:
     assert Sampler().distribution(logits).max() == 1.0
 
 
+def test_a_temperature_that_no_logit_can_be_divided_by_is_greedy() -> None:
+    logits = torch.tensor([[1.0, 3.0, 2.9]])
+    for temperature in (2.9e-212, 1e-31, 1e-29):
+        sampler = Sampler(temperature=temperature)
+        assert sampler.pick(logits, 0, 5) == 1
+        assert sampler.distribution(logits[0]).tolist() == [0.0, 1.0, 0.0]
+
+
 def test_penalty_moves_the_greedy_choice() -> None:
     logits = torch.tensor([2.0, 1.9, -1.0])
     assert Sampler(repetition_penalty=1.2).pick(logits[None], 0, 0, [0]) == 1
