@@ -14,6 +14,7 @@ from engine.kernels.library import Packed
 from engine.kernels.sampling import Ranked
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache
+from engine.model.layer import EnteringRows
 from engine.model.linear import Norm, PackedLinear
 from engine.model.packed_loader import PackedReader, embedding_rows, final_norm_of, packed_inputs, packed_layer
 from engine.model.tensors import check_tensors, head_slot, input_slots, layer_slots, outer_slots
@@ -128,7 +129,7 @@ class ChipDecoder:
         if config.embedding_scale is not None:
             hidden = hidden * config.embedding_scale
         inputs = None if self._inputs is None else self._inputs(tokens.tolist(), hidden)
-        settle = layers.place(hidden, inputs, places, cache, mask, uncommitted)
+        settle = layers.place(EnteringRows(hidden, inputs, places, cache, mask, uncommitted))
         found: list[Tensor] = []
         steps = [*layers.steps(rows, count), (*self._last, count, 1)]
         for first in range(0, max(1, len(asked)), self._most_logits):

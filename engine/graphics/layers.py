@@ -17,8 +17,7 @@ from engine.graphics.adapters import Bound, Buffer, Chip, Program, Step, in_turn
 from engine.graphics.matrix import ChipMatrix
 from engine.model.config import ModelConfig
 from engine.model.footprint import layer_elements
-from engine.model.kv_cache import KVCache
-from engine.model.layer import LayerWeights
+from engine.model.layer import EnteringRows, LayerWeights
 from engine.model.linear import JoinedLinear, LinearMap, Norm, PackedLinear
 from engine.model.rope import RopeTable
 from engine.model.tensors import layer_slots
@@ -174,24 +173,8 @@ class ChipLayers:
             self.bind(own.attend, "qkv", buffer, "mixed", "step"),
         )
 
-    def place(
-        self,
-        hidden: Tensor,
-        inputs: Tensor | None,
-        positions: Tensor,
-        cache: KVCache,
-        mask: Tensor | None,
-        uncommitted: int,
-    ) -> Callable[[int, int], None]:
-        """Write new rows, for which a cache has made room, and what they are turned by and see.
-
-        Args:
-            hidden: (n, h) rows that enter the first layer.
-            inputs: (n, all layers, p) inputs of the layers beside them, or None.
-            positions: (uncommitted + n,) positions.
-            cache: The text's, with `ChipRows`.
-            mask: (n, uncommitted + n) bool, or None for a chain.
-            uncommitted: Uncommitted rows of earlier forwards that stay.
+    def place(self, rows: EnteringRows) -> Callable[[int, int], None]:
+        """Write new rows of a text with `ChipRows`, and what they are turned by and see.
 
         Returns:
             Function that writes the rest of what the forward is about: the first row whose logits are asked for, and
@@ -200,15 +183,15 @@ class ChipLayers:
         Raises:
             ValueError: There are more rows than `MOST_ROWS`, or too many before them.
         """
-        count = len(hidden)
+        count, uncommitted, mask = len(rows.hidden), rows.uncommitted, rows.mask
         if count > MOST_ROWS or uncommitted + count > _MOST_UNCOMMITTED:
             raise ValueError(f"{count} rows and {uncommitted} before them are too many for one forward")
-        self.write("x", hidden.float())
-        if inputs is not None:
-            self.write("inputs", inputs)
+        self.write("x", rows.hidden.float())
+        if rows.inputs is not None:
+            self.write("inputs", rows.inputs)
         for rope, table in enumerate(self._ropes):
-            table.reserve(int(positions.max()) + 1)
-            cosine, sine, factors = table.rows(positions[uncommitted:], cache.long_text)
+            table.reserve(int(rows.positions.max()) + 1)
+            cosine, sine, factors = table.rows(rows.positions[uncommitted:], rows.cache.long_text)
             ones = cosine.new_ones(count, 1, 1)
             turned = (cosine.expand(count, -1, -1), sine.expand(count, -1, -1), ones if factors is None else factors)
             self.write(f"turns {rope}", torch.cat(turned, -1))
@@ -216,10 +199,10 @@ class ChipLayers:
             mask = torch.ones(count, uncommitted + count, dtype=torch.bool).tril(uncommitted)
         bits = np.packbits(functional.pad(mask, (0, -mask.shape[1] % 32)).numpy(), axis=1, bitorder="little")
         sees = torch.from_numpy(bits.view(np.int32))
-        more = torch.cat((positions.int(), sees.flatten()))
+        more = torch.cat((rows.positions.int(), sees.flatten()))
 
         def settle(first: int, asked: int) -> None:
-            facts = (count, cache.length, uncommitted, first, asked, sees.shape[1])
+            facts = (count, rows.cache.length, uncommitted, first, asked, sees.shape[1])
             self.write("step", torch.cat((torch.tensor(facts, dtype=torch.int32), more)))
 
         return settle
@@ -229,34 +212,20 @@ class ChipLayers:
         return ChipRows(self)
 
     @in_turn()
-    def forward(
-        self,
-        hidden: Tensor,
-        inputs: Tensor | None,
-        positions: Tensor,
-        cache: KVCache,
-        mask: Tensor | None,
-        uncommitted: int,
-        stops: Sequence[int],
-        check: Callable[[], None],
-    ) -> list[Tensor]:
+    def forward(self, rows: EnteringRows, stops: Sequence[int], check: Callable[[], None]) -> list[Tensor]:
         """Run new rows of a text; see `engine.model.layer.FirstLayers`."""
-        rows = cache.beside
-        assert isinstance(rows, ChipRows)
+        cached = rows.cache.beside
+        assert isinstance(cached, ChipRows)
         found: list[list[Tensor]] = [[] for _ in stops]
-        for start in range(0, len(hidden), _PIECE_ROWS):
+        for start in range(0, len(rows.hidden), _PIECE_ROWS):
             check()
-            own = slice(start, start + _PIECE_ROWS)
-            entering = hidden[own]
-            count, before = len(entering), uncommitted + start
-            sees = None if mask is None else mask[own, : before + count]
-            beside = None if inputs is None else inputs[own]
-            self.place(entering, beside, positions[: before + count], cache, sees, before)(0, 0)
-            done = 0
+            piece = rows.piece(start, _PIECE_ROWS)
+            self.place(piece)(0, 0)
+            count, done = len(piece.hidden), 0
             for stop, states in zip(stops, found, strict=True):
-                steps = list(self.steps(rows, count, done, stop))
-                back = self.run(steps, count, (self.rows["x"], entering.numel() * 4))
-                states.append(back.view(torch.float32).view(entering.shape))
+                steps = list(self.steps(cached, count, done, stop))
+                back = self.run(steps, count, (self.rows["x"], piece.hidden.numel() * 4))
+                states.append(back.view(torch.float32).view(piece.hidden.shape))
                 done = stop
         results = list(map(torch.cat, found))
         if not results[-1].isfinite().all():

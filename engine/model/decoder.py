@@ -18,7 +18,7 @@ from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, FusedText, fused_step, fused_text
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache, SeenRows, Side
-from engine.model.layer import FirstLayers, LayerWeights, OnWait, WeightSource, no_work
+from engine.model.layer import EnteringRows, FirstLayers, LayerWeights, OnWait, WeightSource, no_work
 from engine.model.linear import Norm
 from engine.model.next_rows import NextRows, NextText
 from engine.model.rope import RopeTable, Rotation, joined_rotations
@@ -375,8 +375,8 @@ class Decoder:
             rows = slice(start, start + text.count)
             inputs, start = None if entering is None else entering[rows], rows.stop
             before = len(text.positions) - text.count
-            placed = text.positions, text.cache, text.mask, before
-            found.append(first.forward(hidden[rows], inputs, *placed, stops, check or (lambda: None)))
+            new = EnteringRows(hidden[rows], inputs, text.positions, text.cache, text.mask, before)
+            found.append(first.forward(new, stops, check or (lambda: None)))
         yield from map(torch.cat, zip(*found, strict=True))
 
     def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:

@@ -119,6 +119,27 @@ def no_work() -> bool:
     return False
 
 
+@dataclass(frozen=True)
+class EnteringRows:
+    """New rows of one text that enter a model's first layer, for which its cache has made room."""
+
+    hidden: Tensor  # (n, h)
+    inputs: Tensor | None  # (n, all layers, p) inputs of the layers beside them, or None
+    positions: Tensor  # (uncommitted + n,) int64
+    cache: KVCache  # the text's
+    mask: Tensor | None  # (n, uncommitted + n) bool, or None for a chain
+    uncommitted: int  # uncommitted rows of earlier forwards that stay
+
+    def piece(self, start: int, most: int) -> EnteringRows:
+        """Return some of them, for a forward of their own after that of the rows before."""
+        own, before = slice(start, start + most), self.uncommitted + start
+        hidden = self.hidden[own]
+        seen = before + len(hidden)
+        inputs = None if self.inputs is None else self.inputs[own]
+        mask = None if self.mask is None else self.mask[own, :seen]
+        return EnteringRows(hidden, inputs, self.positions[:seen], self.cache, mask, before)
+
+
 class FirstLayers(Protocol):
     """The first layers of a model, which neither torch nor the kernel library computes."""
 
@@ -129,26 +150,11 @@ class FirstLayers(Protocol):
     def new_rows(self) -> RowsBeside:
         """Return the part of a new cache that has their keys and values."""
 
-    def forward(
-        self,
-        hidden: Tensor,
-        inputs: Tensor | None,
-        positions: Tensor,
-        cache: KVCache,
-        mask: Tensor | None,
-        uncommitted: int,
-        stops: Sequence[int],
-        check: Callable[[], None],
-    ) -> list[Tensor]:
-        """Run new rows of one text, for which its cache has made room.
+    def forward(self, rows: EnteringRows, stops: Sequence[int], check: Callable[[], None]) -> list[Tensor]:
+        """Run new rows of one text.
 
         Args:
-            hidden: (n, h) rows that enter the first layer.
-            inputs: (n, all layers, p) inputs of the layers beside them, or None.
-            positions: (uncommitted + n,) int64.
-            cache: The text's.
-            mask: (n, uncommitted + n) bool, or None for a chain.
-            uncommitted: Uncommitted rows of earlier forwards that stay.
+            rows: The rows.
             stops: Layers, ascending, whose inputs (n, h) are returned; their number stands for the last one's output.
             check: Called often; raises to cancel.
 
