@@ -12,7 +12,6 @@ from math import exp, inf, log, log2
 from statistics import median
 from typing import Any
 
-from engine.decoding.worth import LARGEST
 from engine.drafting.kind import DraftKind
 from engine.messages import LoadOptions, MachineReport, ModePrediction, OptionValue, PlanReport, WidthSpeed
 from engine.messages.machine import PlainError
@@ -20,6 +19,7 @@ from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat, stored_format
 from engine.modes import MEMORY_TITLES, MODES, Mode
+from engine.modes.mode import STREAMED_NODES
 from engine.placement import PLACEMENTS
 from engine.planning.cost_model import (
     DraftCost,
@@ -517,10 +517,10 @@ class MachinePlanner:
         return profile.expectation(self._drafter(mode, drafts), before)
 
     def _most_nodes(self, mode: Mode, load: LoadPlan) -> int:
-        """Return the most nodes of a mode's drafts, as `engine.reply.ReplyRun` has them."""
+        """Return the most nodes of a mode's drafts, as `engine.reply.ReplyRun` and lookup's schedule have them."""
         streams = load.placement.streams and self._target.config.mixture is None
         values = mode.values(self._options.mode_options, streams)
-        nodes: int = values.get("draft_nodes", LARGEST if streams else 15)
+        nodes: int = values.get("draft_nodes", STREAMED_NODES if streams else 15)
         return nodes
 
     def _drafter(self, mode: Mode, drafts: Drafts) -> str:
